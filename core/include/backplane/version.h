@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The version of the runtime that the program runs with. Safe from any thread, at any time.
+#ifndef BACKPLANE_VERSION_H_
+#define BACKPLANE_VERSION_H_
+
+namespace backplane {
+
+// "MAJOR.MINOR.PATCH", by the rules of SemVer. Never null; lives as long as the process.
+[[gnu::visibility("default")]] const char* version() noexcept;
+
+}  // namespace backplane
+
+#endif  // BACKPLANE_VERSION_H_
