@@ -18,6 +18,7 @@
 #include "backplane/device.h"
 #include "backplane/export.h"
 #include "backplane/plugin/plugin.h"
+#include "backplane/version.h"
 
 namespace backplane::inline v0 {
 
@@ -118,9 +119,6 @@ class BACKPLANE_API Runtime {
   Runtime() = default;
   friend struct RuntimeAccess;
 };
-
-// "0.1.0"
-BACKPLANE_API const char* version() noexcept;
 
 }  // namespace backplane::inline v0
 

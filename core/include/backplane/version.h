@@ -4,11 +4,13 @@
 #ifndef BACKPLANE_VERSION_H_
 #define BACKPLANE_VERSION_H_
 
-namespace backplane {
+#include "backplane/export.h"
+
+namespace backplane::inline v0 {
 
 // "MAJOR.MINOR.PATCH", by the rules of SemVer. Never null; lives as long as the process.
-[[gnu::visibility("default")]] const char* version() noexcept;
+BACKPLANE_API const char* version() noexcept;
 
-}  // namespace backplane
+}  // namespace backplane::inline v0
 
 #endif  // BACKPLANE_VERSION_H_
