@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files: NumPy's .npy and Hugging Face's safetensors, read into and written from tensors on any device.
+//
+// Everything read is treated as hostile: sizes are checked before memory is allocated, and nothing in a file
+// is executed. Errors: NotFound for a file that is not there, InvalidArgument, naming the file and what is
+// wrong in it, for everything else. Saving writes a temporary file beside the target and renames it, so that
+// an older file survives a full disk whole.
+#ifndef BACKPLANE_IO_H_
+#define BACKPLANE_IO_H_
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backplane/tensor.h"
+
+namespace backplane::inline v0 {
+
+// Versions 1 to 3, either byte order, C or Fortran order, every element type of the same name; no pickled
+// objects, no structured or complex types.
+BACKPLANE_API Tensor load_npy(const std::filesystem::path& file, const Device& device = {});
+
+// Version 1.0, little endian, C order. bfloat16, which NumPy does not have, is Unimplemented: convert it
+// first.
+BACKPLANE_API void save_npy(const std::filesystem::path& file, const Tensor& tensor);
+
+struct SafetensorsOptions {
+  // Maps the file into memory and wraps the CPU's tensors around it instead of reading it. The file must then
+  // neither change nor shrink while any of them lives (a shorter file is a SIGBUS at the next access), and
+  // they are read-only.
+  bool memory_map = false;
+  // Loads only these tensors, if not empty.
+  std::vector<std::string> names = {};
+};
+
+struct SafetensorsFile {
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+// Strict: a header of at most 100 MB, known types, data that covers the rest of the file without hole or
+// overlap.
+BACKPLANE_API SafetensorsFile load_safetensors(const std::filesystem::path& file, const Device& device = {},
+                                               const SafetensorsOptions& options = {});
+BACKPLANE_API void save_safetensors(const std::filesystem::path& file,
+                                    const std::map<std::string, Tensor>& tensors,
+                                    const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace backplane::inline v0
+
+#endif  // BACKPLANE_IO_H_
