@@ -2,7 +2,7 @@
 include(GoogleTest)
 
 # gtest and the heavy standard headers, compiled once for every test.
-add_executable(backplane_test_pch pch.cpp)
+add_executable(backplane_test_pch pch.cc)
 target_link_libraries(backplane_test_pch PRIVATE GTest::gmock_main)
 target_precompile_headers(backplane_test_pch PRIVATE
   <gtest/gtest.h> <gmock/gmock.h> <algorithm> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory>

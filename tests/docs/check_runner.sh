@@ -24,9 +24,9 @@ passes '```cpp' '#include "backplane/version.h"' 'int main() { return backplane:
 passes '```sh' 'test -n "$PATH"' '```' '```text' 'anything' '```'
 passes '<!-- not run: it would fail -->' '```sh' 'false' '```'
 passes '- in a list' '  ```sh' '  cat <<EOF' '  text' '  EOF' '  ```'
-passes '```cpp app.cpp' '#include "backplane/version.h"' 'int main() { return backplane::version() == nullptr; }' '```' \
+passes '```cpp app.cc' '#include "backplane/version.h"' 'int main() { return backplane::version() == nullptr; }' '```' \
   '```cmake' 'cmake_minimum_required(VERSION 3.25)' 'project(app LANGUAGES CXX)' 'set(CMAKE_CXX_STANDARD 20)' \
-  'find_package(backplane 0.1 REQUIRED)' 'add_executable(app app.cpp)' \
+  'find_package(backplane 0.1 REQUIRED)' 'add_executable(app app.cc)' \
   'target_link_libraries(app PRIVATE backplane::backplane)' '```' \
   '```sh' 'cmake -B build' 'cmake --build build' 'build/app' '```'
 

@@ -110,8 +110,8 @@ for head in "$work"/blocks/*.head; do
   fi
   case "$language" in
     cpp)
-      cp "$body" "$work/snippet_$line.cpp"
-      body=$work/snippet_$line.cpp ;;
+      cp "$body" "$work/snippet_$line.cc"
+      body=$work/snippet_$line.cc ;;
     cmake)
       install_package
       [ -n "$file" ] || [ -z "$(grep -i '^ *project *(' "$body")" ] || cp "$body" "$work/scratch/CMakeLists.txt" ;;

@@ -38,8 +38,8 @@ build_with_pkg_config() {
   # shellcheck disable=SC2046,SC2086 # flags are meant to be split
   {
     "$CXX" $CXXFLAGS -std=c++17 -shared -fPIC -fvisibility=hidden $(pkg-config --cflags backplane) \
-      "$work/plugin/tiny.cpp" -o "$work/plugin/build/tiny.so" -Wl,-z,nodelete
-    "$CXX" $CXXFLAGS -std=c++20 "$work/host/main.cpp" -o "$work/host/build/host" \
+      "$work/plugin/tiny.cc" -o "$work/plugin/build/tiny.so" -Wl,-z,nodelete
+    "$CXX" $CXXFLAGS -std=c++20 "$work/host/main.cc" -o "$work/host/build/host" \
       $(pkg-config --cflags --libs backplane) -Wl,-rpath,"$(pkg-config --variable=libdir backplane)"
   }
 }

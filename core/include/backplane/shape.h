@@ -26,6 +26,7 @@ class BACKPLANE_API Shape {
   explicit Shape(std::span<const int64_t> sizes);
   Shape(const Shape& other) noexcept : rank_(other.rank_) { std::copy_n(other.sizes_, rank_, sizes_); }
   Shape& operator=(const Shape& other) noexcept {
+    if (this == &other) return *this;
     rank_ = other.rank_;
     std::copy_n(other.sizes_, rank_, sizes_);
     return *this;
