@@ -103,10 +103,7 @@ void Threads::run(int64_t size, int64_t grain, RangeFunction function, const voi
   const auto task = [&](int64_t index) {
     acquire(&order);
     const FloatingPointGuard guard;
-    // 128 bits: size * index may overflow 64.
-    const auto bound = [&](int64_t i) {
-      return static_cast<int64_t>(static_cast<__int128>(size) * i / ranges);
-    };
+    const auto bound = [&](int64_t i) { return size / ranges * i + std::min(i, size % ranges); };
     function(context, bound(index), bound(index + 1));
     release(&order);
   };

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The widest vector registers of the instruction set that the including file is compiled for, in the
+// compilers' own vector types (g++ and clang++ alike). Only for files listed in backplane_cpu_vector_sources;
+// everything is in an unnamed namespace, so that no symbol of one instruction set can stand in for another's.
+#ifndef BACKPLANE_CPU_VECTOR_H_
+#define BACKPLANE_CPU_VECTOR_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define BACKPLANE_INLINE inline __attribute__((always_inline))
+
+namespace backplane::cpu::BACKPLANE_CPU_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int64_t kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int64_t kVectorBytes = 32;
+#else
+constexpr int64_t kVectorBytes = 16;
+#endif
+
+// kVectorBytes of T.
+template <typename T>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(kVectorBytes)));
+};
+template <typename T>
+using Vector = typename VectorOf<T>::type;
+
+template <typename T>
+constexpr int64_t kLanes = kVectorBytes / static_cast<int64_t>(sizeof(T));
+
+using Bytes = Vector<uint64_t>;
+
+template <typename V>
+BACKPLANE_INLINE V load(const void* address) {
+  V value;
+  __builtin_memcpy(&value, address, sizeof value);
+  return value;
+}
+template <typename V>
+BACKPLANE_INLINE void store(void* address, V value) {
+  __builtin_memcpy(address, &value, sizeof value);
+}
+BACKPLANE_INLINE Bytes load_bytes(const char* address) { return load<Bytes>(address); }
+BACKPLANE_INLINE void store_bytes(char* address, Bytes value) { store(address, value); }
+BACKPLANE_INLINE Bytes broadcast_word(uint64_t word) { return Bytes{} + word; }
+
+// A store past the caches, to a multiple of kVectorBytes; ordered by stream_fence().
+template <typename V>
+BACKPLANE_INLINE void stream_store(void* address, V value) {
+  static_assert(sizeof(V) == kVectorBytes);
+#if defined(__AVX512F__)
+  _mm512_stream_si512(static_cast<__m512i*>(address), reinterpret_cast<__m512i>(value));
+#elif defined(__AVX2__)
+  _mm256_stream_si256(static_cast<__m256i*>(address), reinterpret_cast<__m256i>(value));
+#elif defined(__x86_64__)
+  _mm_stream_si128(static_cast<__m128i*>(address), reinterpret_cast<__m128i>(value));
+#else
+  store(address, value);
+#endif
+}
+
+BACKPLANE_INLINE void stream_fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace
+}  // namespace backplane::cpu::BACKPLANE_CPU_ISA
+
+#endif  // BACKPLANE_CPU_VECTOR_H_
