@@ -4,7 +4,7 @@
 #   run_snippets.sh PAGE BUILD_FOLDER COMPILER [FLAG...]
 #
 #   ```cpp [FILE]     a program (it has a main), a plugin (it has a backplane_plugin), or statements, which are put
-#                     into a main after every public header; compiled with warnings as errors, and run
+#                     into a main after backplane.h, in its namespace; compiled with warnings as errors, and run
 #   ```cmake [FILE]   a CMakeLists.txt, configured and built beside the FILEs before it; or a part of one
 #   ```sh             commands, run with the build's programs on PATH and the installed package findable
 #   ```text           and json, c, opencl, cuda, asm, console: shown, not run; a block without a language is an error
@@ -50,10 +50,9 @@ install_package() {
   export PKG_CONFIG_PATH LD_LIBRARY_PATH
 }
 
-# Statements get every header that a host program may include, and the namespace.
 wrap_statements() {
-  (cd "$root/core/include" && find backplane -maxdepth 1 -name '*.h' | sort | sed 's/.*/#include "&"/')
   echo '#include <iostream>'
+  echo '#include "backplane/backplane.h"'
   grep '^#include' "$1" || true
   echo 'using namespace backplane;'
   echo 'int main() {'
