@@ -26,6 +26,9 @@ report "a source names its licence in its first two lines" "$(
     head -2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$file"
   done)"
 
+report "C++ sources end in .cc and headers in .h, which is what the format and tidy checks look for" "$(
+  git ls-files | grep -E '\.(cpp|cxx|c\+\+|C|hh|hpp|hxx)$' || true)"
+
 report "no file is longer than 500 lines" "$(
   for file in $(sources); do
     lines=$(wc -l <"$file")
