@@ -25,7 +25,7 @@ struct DeviceState;
 struct PluginState {
   const plugin::Plugin* info = nullptr;
   plugin::Backend* backend = nullptr;  // null after shutdown
-  std::unique_ptr<plugin::HostInfo> host;
+  const plugin::HostInfo* host = nullptr;
   uint16_t abi_minor = 0;  // the plugin's: methods appended later must not be called on its objects
   int priority = 0;
   std::string name;

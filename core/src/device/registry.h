@@ -11,6 +11,8 @@
 
 #include "backplane/runtime.h"
 #include "device/device_state.h"
+#include "loader/environment.h"
+#include "loader/log.h"
 
 namespace backplane::internal {
 
@@ -34,15 +36,9 @@ Registry* loaded_registry() noexcept;
 // Finds what a selector means. NotFound or InvalidArgument as Device's constructor says.
 DeviceState* find_device(std::string_view selector);
 
-// Sends a message to the program's log callback, or to stderr for warnings and errors without one.
-void log(LogLevel level, std::string_view text) noexcept;
-
-// An environment variable as secure_getenv gives it; empty when unset or when the options say to ignore the
-// environment.
-std::string environment(const char* name);
-
-// An environment flag: "0", "false", "off", "no" (any case) and empty are off, everything else is on.
-bool environment_flag(const char* name);
+// Drains and destroys one open device: synchronises it, frees its streams, kernels, pool and the device itself,
+// and leaves its health at ShutDown. Called once per device, before its backend is destroyed.
+void shut_down_device(DeviceState& device);
 
 }  // namespace backplane::internal
 
