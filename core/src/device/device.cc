@@ -98,7 +98,7 @@ Device cpu() { return Device(internal::kCpu); }
 Device gpu(int i) {
   const Registry& registry = internal::registry();
   if (DeviceState* state = find_gpu(registry, i)) return Device(state);
-  throw Error(ErrorCode::NotFound, internal::no_device(registry, fmt::format("'{}:{}'", internal::kAnyGpu, i),
+  throw Error(ErrorCode::NotFound, internal::no_device(registry, fmt::format("{}:{}", internal::kAnyGpu, i),
                                                        std::string(internal::kAnyGpu)));
 }
 
@@ -134,8 +134,7 @@ Device default_device() {
   if (DeviceState* state = process_default.load(std::memory_order_acquire)) return Device(state);
   if (DeviceState* state = find_cpu(registry)) return Device(state);
   if (!registry.devices.empty()) return Device(registry.devices.front());
-  throw Error(ErrorCode::NotFound,
-              internal::no_device(registry, "to be the default", std::string(internal::kCpu)));
+  throw Error(ErrorCode::NotFound, internal::no_devices_at_all(registry));
 }
 
 void set_default_device(const Device& device) {

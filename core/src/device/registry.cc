@@ -181,13 +181,16 @@ Registry* loaded_registry() noexcept {
 const Registry* past_registry() noexcept { return loaded.load(std::memory_order_acquire); }
 
 std::string no_device(const Registry& registry, const std::string& wanted, const std::string& plugin) {
+  const std::string why = reason(registry, plugin);
   if (!registry.devices.empty())
-    return fmt::format("no device {}{}; the devices are: {}", wanted, reason(registry, plugin),
-                       join_names(registry.devices));
-  const std::string folders = registry.folders.empty() ? "no folder was searched for plugins"
-                                                       : "no plugin brought any, of those in the folders: " +
-                                                             join_folders(registry.folders);
-  return fmt::format("no device {}{}: there are no devices; {}", wanted, reason(registry, plugin), folders);
+    return fmt::format("no device '{}'{}; the devices are: {}", wanted, why, join_names(registry.devices));
+  return fmt::format("no device '{}'{}; {}", wanted, why, no_devices_at_all(registry));
+}
+
+std::string no_devices_at_all(const Registry& registry) {
+  if (registry.folders.empty()) return "there are no devices: no folder was searched for plugins";
+  return "there are no devices: no plugin brings one, in the folders that were searched: " +
+         join_folders(registry.folders);
 }
 
 DeviceState* lookup(const Registry& registry, const Selector& selector) {
@@ -205,7 +208,7 @@ DeviceState* find_device(std::string_view text) {
   if (!selector) throw Error(ErrorCode::InvalidArgument, malformed_selector(text));
   const Registry& known = registry();
   if (DeviceState* device = lookup(known, *selector)) return device;
-  throw Error(ErrorCode::NotFound, no_device(known, fmt::format("'{}'", text), selector->kind));
+  throw Error(ErrorCode::NotFound, no_device(known, std::string(text), selector->kind));
 }
 
 void configure_registry(RuntimeOptions options) {

@@ -28,6 +28,9 @@ DeviceState* lookup(const Registry& registry, const Selector& selector);
 // is not there.
 std::string no_device(const Registry& registry, const std::string& wanted, const std::string& plugin);
 
+// The same where nothing in particular was wanted.
+std::string no_devices_at_all(const Registry& registry);
+
 }  // namespace backplane::internal
 
 #endif  // BACKPLANE_SRC_DEVICE_REGISTRY_ACCESS_H_

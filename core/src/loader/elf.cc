@@ -308,6 +308,7 @@ void Parser::describe(const Elf64_Sym& symbol, const ElfQuery& query, ElfFile& f
                         (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
   if (!exported || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) return;
   file.exports_symbol = true;
+  file.symbol_size = symbol.st_size;
   const size_t bytes = std::min<uint64_t>(query.bytes, symbol.st_size);
   const auto offset = find_offset(symbol.st_value, bytes);
   if (!offset) return;

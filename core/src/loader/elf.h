@@ -22,9 +22,10 @@ struct ElfFile {
   std::vector<std::string> needed;  // names of the libraries it wants, in order
   std::string soname;               // empty when it has none
 
-  // Whether the data symbol that was asked for is exported, and its first bytes as the file has them (fewer
-  // than asked for where the file holds fewer), which relocation may yet change.
+  // Whether the data symbol that was asked for is exported, its size, and its first bytes as the file has
+  // them (none where it holds none), which relocation and constructors may yet change.
   bool exports_symbol = false;
+  uint64_t symbol_size = 0;
   std::vector<uint8_t> symbol_bytes;
 
   // The string that the pointer at `pointer_offset` in the symbol will point to, where that can be told.

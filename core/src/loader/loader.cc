@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <string_view>
 
 #include "backplane/error.h"
@@ -89,6 +90,7 @@ class Loader {
     result_.folders = search_folders(options_, result_.report);
     for (const fs::path& folder : result_.folders)
       for (const fs::path& file : candidates(folder, result_.report)) add(file);
+    explain_needed_libraries();
     return std::move(result_);
   }
 
@@ -114,6 +116,8 @@ class Loader {
   MaybeProblem load(const fs::path& path, FileReport& row, LoadedPlugin& loaded) {
     PluginPreview preview;
     if (MaybeProblem problem = check_plugin(path, preview)) return problem;
+    for (const std::string& library : preview.file.needed)
+      needed_by_.emplace(path.parent_path() / library, path.filename().native());
     // Where the name is known beforehand, a plugin that is not wanted is not even loaded.
     row.name = preview.name;
     if (!preview.name.empty())
@@ -136,6 +140,15 @@ class Loader {
     return std::nullopt;
   }
 
+  // A library that lies beside the plugin that needs it is no failed plugin.
+  void explain_needed_libraries() {
+    for (FileReport& row : result_.report) {
+      const auto user = needed_by_.find(row.path);
+      if (user != needed_by_.end() && row.cause.starts_with("not a plugin"))
+        row.cause = fmt::format("not a plugin, but a library that {} needs", user->second);
+    }
+  }
+
   MaybeProblem check_wanted(const std::string& name) const {
     if (contains(options_.deny, name))
       return Problem{LoadOutcome::Refused, fmt::format("the program's options deny plugin {}", name), {}};
@@ -153,6 +166,7 @@ class Loader {
 
   const RuntimeOptions& options_;
   LoadResult result_;
+  std::map<fs::path, std::string> needed_by_;  // libraries beside plugins, by path
 };
 
 }  // namespace

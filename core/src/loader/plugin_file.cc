@@ -164,10 +164,13 @@ MaybeProblem check_plugin(const fs::path& path, PluginPreview& preview) {
   if (!preview.file.exports_symbol)
     return Problem{
         LoadOutcome::Failed, fmt::format("not a plugin: it exports no data named {}", kPluginSymbol), {}};
-  if (preview.file.symbol_bytes.size() < sizeof(Head))
+  if (preview.file.symbol_size < sizeof(Head))
     return Problem{LoadOutcome::Failed, fmt::format("not a plugin: its {} is too small", kPluginSymbol), {}};
+  // A constructor may fill in what the file does not have: then only loading tells.
   Head head{};
+  if (preview.file.symbol_bytes.size() < sizeof head) return std::nullopt;
   std::memcpy(&head, preview.file.symbol_bytes.data(), sizeof head);
+  if (head.struct_size == 0) return std::nullopt;
   if (MaybeProblem problem = check_abi(head.abi_major, head.abi_minor)) return problem;
   preview.name = preview.file.symbol_text.value_or("");
   return std::nullopt;
