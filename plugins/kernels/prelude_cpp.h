@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the formulas need of the language, for C++ (g++ and clang++, C++17 and later): types, bit casts and the math
-// library. Compile with -ffp-contract=off.
+// What the formulas need of the language, for C++ (g++ and clang++, C++17 and later): types, bit casts and
+// the math library. Compile with -ffp-contract=off.
 #ifndef BACKPLANE_KERNELS_PRELUDE_CPP_H_
 #define BACKPLANE_KERNELS_PRELUDE_CPP_H_
 
 #include <cmath>
 #include <cstdint>
 
-// Internal linkage and always inlined: an object built for a newer instruction set leaves nothing that the linker
-// could merge into code for an older one.
+// Internal linkage and always inlined: an object built for a newer instruction set leaves nothing that the
+// linker could merge into code for an older one.
 #define BP_FN static inline __attribute__((always_inline, unused))
 #define BP_HAS_F64 1
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the formulas need of the language, for CUDA C++ (nvcc and NVRTC): types, bit casts and the device's math
-// library. Compile with -fmad=false, and without -use_fast_math or -ftz.
+// What the formulas need of the language, for CUDA C++ (nvcc and NVRTC): types, bit casts and the device's
+// math library. Compile with -fmad=false, and without -use_fast_math or -ftz.
 #ifndef BACKPLANE_KERNELS_PRELUDE_CUDA_H_
 #define BACKPLANE_KERNELS_PRELUDE_CUDA_H_
 
-#define BP_FN static __device__ __forceinline__
+#define BP_FN static __device__ __forceinline__ __attribute__((unused))
 #define BP_HAS_F64 1
 
 typedef signed char bp_i8;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the formulas need of the language, for OpenCL C 1.2 and later: types, bit casts and the built-in functions.
-// Build with -cl-fp32-correctly-rounded-divide-sqrt where the device has it, or define BP_SOFT_DIVIDE_SQRT, which
-// computes float32 quotients and roots through float64 (where BP_HAS_F64). float64 is used where the device has it.
+// What the formulas need of the language, for OpenCL C 1.2 and later: types, bit casts and the built-in
+// functions. Build with -cl-fp32-correctly-rounded-divide-sqrt where the device has it, or define
+// BP_SOFT_DIVIDE_SQRT, which computes float32 quotients and roots through float64 (where BP_HAS_F64). float64
+// is used where the device has it.
 #ifndef BACKPLANE_KERNELS_PRELUDE_OPENCL_H_
 #define BACKPLANE_KERNELS_PRELUDE_OPENCL_H_
 
@@ -19,7 +20,11 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
+#ifdef __clang__
+#define BP_FN static inline __attribute__((unused))
+#else
 #define BP_FN static inline
+#endif
 
 typedef char bp_i8;
 typedef short bp_i16;
@@ -69,9 +74,10 @@ BP_FN bp_f64 bpm_fma_f64(bp_f64 a, bp_f64 b, bp_f64 c) { return fma(a, b, c); }
 #endif
 
 #if defined(BP_SOFT_DIVIDE_SQRT) && BP_HAS_F64
-// A float64 result has more than twice the digits of float32 plus two, so that rounding it once more is harmless for a
-// root; a quotient below the normal range needs the sticky digit that rounding to odd keeps (S. Boldo, G. Melquiond,
-// "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+// A float64 result has more than twice the digits of float32 plus two, so that rounding it once more is
+// harmless for a root; a quotient below the normal range needs the sticky digit that rounding to odd keeps
+// (S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding
+// to odd", 2008).
 BP_FN bp_f32 bpm_divide_f32(bp_f32 a, bp_f32 b) {
   bp_f64 q = (bp_f64)a / (bp_f64)b;
   bp_f64 rest = fma(-q, (bp_f64)b, (bp_f64)a);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The streams of random numbers, the same bits on every device: integer operations and correctly rounded ones only.
+// The streams of random numbers, the same bits on every device: integer operations and correctly rounded ones
+// only.
 //
-// Source of bits: Philox4x32-10 (J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011). The key is the 64-bit seed, low word first; the counter is the block's number, low word first, its upper two
-// words 0. A draw starts at block `block_offset`:
+// Source of bits: Philox4x32-10 (J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as
+// 1, 2, 3", SC 2011). The key is the 64-bit seed, low word first; the counter is the block's number, low word
+// first, its upper two words 0. A draw starts at block `block_offset`:
 //
 //   one word an element     Bits of UInt32; Uniform and Normal of float16, bfloat16 and float32.
 //                           Element i takes word i mod 4 of block block_offset + i / 4: ceil(n / 4) blocks.
@@ -12,19 +13,20 @@
 //                           Element i takes words 2 (i mod 2), the low half, and 2 (i mod 2) + 1 of block
 //                           block_offset + i / 2: ceil(n / 2) blocks.
 //
-// Uniform in [low, high): u = (the upper 24, 53, 11 or 8 bits of float32, float64, float16, bfloat16) * 2^-24, -53, -11,
-// -8, then low + u * (high - low) in the type (float16 and bfloat16: in float32, rounded once); a result that is not
-// below high becomes the number of the type just below it. Not low < high gives low.
+// Uniform in [low, high): u = (the upper 24, 53, 11 or 8 bits of float32, float64, float16, bfloat16) *
+// 2^-24, -53, -11, -8, then low + u * (high - low) in the type (float16 and bfloat16: in float32, rounded
+// once); a result that is not below high becomes the number of the type just below it. Not low < high gives
+// low.
 //
-// Normal: mean + deviation * z, each operation rounded (float16 and bfloat16: in float32, then rounded). z is the inverse
-// of the normal distribution function, by algorithm AS 241 (M. Wichura, Applied Statistics 37, 1988, pages 477-484):
-// PPND7 in float32 for types up to float32, PPND16 in float64 for float64. Its argument is 1/2 - q or 1/2 + q, as the top
-// bit is set or not, with q = t * 2^-32 where t is the lower 31 bits with the last one set (float64: t * 2^-54, t the 53
-// bits below the top bit, the last one set); q and 1/2 - q are then both exact to the type's precision, and never 0. The
-// logarithm in the tails is bp_random_log, below.
+// Normal: mean + deviation * z, each operation rounded (float16 and bfloat16: in float32, then rounded). z is
+// the inverse of the normal distribution function, by algorithm AS 241 (M. Wichura, Applied Statistics 37,
+// 1988, pages 477-484): PPND7 in float32 for types up to float32, PPND16 in float64 for float64. Its argument
+// is 1/2 - q or 1/2 + q, as the top bit is set or not, with q = t * 2^-32 where t is the lower 31 bits with
+// the last one set (float64: t * 2^-54, t the 53 bits below the top bit, the last one set); q and 1/2 - q are
+// then both exact to the type's precision, and never 0. The logarithm in the tails is bp_random_log, below.
 //
-// Integers in [low, low + count): low + floor(x * count / 2^64) for the 64-bit x, modulo 2^64 and cut to the type;
-// count 0 means 2^64. A value's probability is off by less than 2^-64.
+// Integers in [low, low + count): low + floor(x * count / 2^64) for the 64-bit x, modulo 2^64 and cut to the
+// type; count 0 means 2^64. A value's probability is off by less than 2^-64.
 #ifndef BACKPLANE_KERNELS_RANDOM_H_
 #define BACKPLANE_KERNELS_RANDOM_H_
 
@@ -86,8 +88,9 @@ BP_FN bp_f32 bp_uniform_bf16(bp_u32 word, bp_f32 low, bp_f32 high) {
   return BP_UNIFORM_BELOW(bf16, scaled, low, high);
 }
 
-// The natural logarithm of a normal number, within 2 ULP for results of 1 and more in size: with x = 2^e m, m between
-// 1/sqrt 2 and sqrt 2, s = (m - 1) / (m + 1): ln m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...), s^2 < 0.0295.
+// The natural logarithm of a normal number, within 2 ULP for results of 1 and more in size: with x = 2^e m, m
+// between 1/sqrt 2 and sqrt 2, s = (m - 1) / (m + 1): ln m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...), s^2 <
+// 0.0295.
 BP_FN bp_f32 bp_random_log_f32(bp_f32 x) {
   bp_i32 bits = bp_bits_f32(x);
   bp_i32 exponent = (bits - 0x3f3504f3) >> 23;
@@ -99,8 +102,9 @@ BP_FN bp_f32 bp_random_log_f32(bp_f32 x) {
   return (bp_f32)exponent * 0.693147181f + (twice + twice * tail);
 }
 
-#define BP_RATIONAL_3(r, n0, n1, n2, n3, d1, d2, d3) \
-  bpm_divide_f32((((n3) * (r) + (n2)) * (r) + (n1)) * (r) + (n0), (((d3) * (r) + (d2)) * (r) + (d1)) * (r) + 1.0f)
+#define BP_RATIONAL_3(r, n0, n1, n2, n3, d1, d2, d3)              \
+  bpm_divide_f32((((n3) * (r) + (n2)) * (r) + (n1)) * (r) + (n0), \
+                 (((d3) * (r) + (d2)) * (r) + (d1)) * (r) + 1.0f)
 
 // PPND7. Since 1/2 - q is at least 2^-32, its third region (sqrt(-ln p) > 5) cannot occur.
 BP_FN bp_f32 bp_standard_normal_f32(bp_u32 word) {
@@ -108,8 +112,8 @@ BP_FN bp_f32 bp_standard_normal_f32(bp_u32 word) {
   bp_f32 q = (bp_f32)t * 2.3283064365386962890625e-10f;
   bp_f32 p = (bp_f32)((bp_i32)0x7fffffff - t + 1) * 2.3283064365386962890625e-10f;
   bp_f32 r = 0.180625f - q * q;
-  bp_f32 centre = q * BP_RATIONAL_3(r, 3.3871327179f, 50.434271938f, 159.29113202f, 59.109374720f, 17.895169469f,
-                                    78.757757664f, 67.187563600f);
+  bp_f32 centre = q * BP_RATIONAL_3(r, 3.3871327179f, 50.434271938f, 159.29113202f, 59.109374720f,
+                                    17.895169469f, 78.757757664f, 67.187563600f);
   bp_f32 u = bpm_sqrt_f32(-bp_random_log_f32(p)) - 1.6f;
   bp_f32 tail = BP_RATIONAL_3(u, 1.4234372777f, 2.7568153900f, 1.3067284816f, 0.17023821103f, 0.73700164250f,
                               0.12021132975f, 0.0f);

@@ -7,16 +7,17 @@
 //   bp_iota_<type>(index)          the row-major index, a bp_i64, as a value of the type
 //   bp_where_<type>(chosen, b, c)  chosen is a bp_bool
 //
-// <type> is bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64 (the last where BP_HAS_F64 is 1). The
-// type of a value is bp_<type>, but for f16 and bf16, whose values are bp_f32 in registers and bp_u16 in memory, with
-// bp_load_<type> and bp_store_<type> between them; results are already rounded to the type.
+// <type> is bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64 (the last where BP_HAS_F64 is
+// 1). The type of a value is bp_<type>, but for f16 and bf16, whose values are bp_f32 in registers and bp_u16
+// in memory, with bp_load_<type> and bp_store_<type> between them; results are already rounded to the type.
 //
 // The formulas stand in formulas_*.def, one row an operation, in the arguments a, b, c:
 //   EXACT   the result is a number of the argument type as it stands
 //   SAME    the result is of the argument type, to which narrower types round it
 //   TRUTH   a condition
 //   GRID    about the type's own grid of numbers: float16 and bfloat16 have it in half.h
-//   CHOICE  the first argument is a condition; BODY is a list of statements; HELPER is used by later rows alone
+//   CHOICE  the first argument is a condition; BODY is a list of statements; HELPER is used by later rows
+//   alone
 #ifndef BACKPLANE_KERNELS_SCALAR_H_
 #define BACKPLANE_KERNELS_SCALAR_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas for float16 and bfloat16: those of float32, rounded; a part of scalar.h. BP_ROUND rounds to the type.
+// The formulas for float16 and bfloat16: those of float32, rounded; a part of scalar.h. BP_ROUND rounds to
+// the type.
 #define BP_F32(name) bp_##name##_f32
 
 #define BACKPLANE_EXACT_1(name, expression) \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas for every type but float16 and bfloat16; a part of scalar.h. BP_T is the type, BP_S its suffix, BP_W the
-// unsigned type in which integers are computed, BP_WIDTH the number of bits.
+// The formulas for every type but float16 and bfloat16; a part of scalar.h. BP_T is the type, BP_S its
+// suffix, BP_W the unsigned type in which integers are computed, BP_WIDTH the number of bits.
 
 #define BP_T bp_bool
 #define BP_S bool
