@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies between the host's own memory and a device.
+#include <cstring>
+
+#include "copy/transfer.h"
+
+namespace backplane::internal {
+
+void read_bytes(void* dst, Storage& src, uint64_t src_offset, uint64_t bytes) {
+  src.device().ensure_ready();
+  const Block& block = src.block();
+  if (block.host != nullptr && src.device().host_memory) {
+    src.wait_for_host(false);
+    src.throw_errors();
+    if (bytes != 0) std::memcpy(dst, block.host + src_offset, bytes);
+    return;
+  }
+  if (bytes != 0) {
+    StreamState& stream = current_stream(src.device());
+    src.order_read(stream);
+    const uint64_t ticket = stream.submit("copy to the host", [&] {
+      return stream.stream->download(dst, block.buffer, block.offset + src_offset, bytes);
+    });
+    stream.synchronize(ticket);
+  }
+  src.throw_errors();
+}
+
+void write_bytes(Storage& dst, uint64_t dst_offset, const void* src, uint64_t bytes) {
+  if (bytes == 0) return;
+  dst.device().ensure_ready();
+  const Block& block = dst.block();
+  if (block.host != nullptr && dst.device().host_memory) {
+    dst.wait_for_host(true);
+    std::memcpy(block.host + dst_offset, src, bytes);
+    return;
+  }
+  StreamState& stream = current_stream(dst.device());
+  dst.order_write(stream);
+  const uint64_t ticket = stream.submit("copy from the host", [&] {
+    return stream.stream->upload(block.buffer, block.offset + dst_offset, src, bytes);
+  });
+  dst.note_write(stream, ticket);
+  stream.synchronize(ticket);
+}
+
+}  // namespace backplane::internal

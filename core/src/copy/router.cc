@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies between devices: same device, peer, mapped, staged, in that order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "backplane/error.h"
+#include "copy/transfer.h"
+#include "device/registry.h"
+
+namespace backplane::internal {
+namespace {
+
+constexpr uint64_t kChunk = 4u << 20;     // bytes of one staging buffer
+constexpr uint64_t kPatternBytes = 4096;  // of the first-use check of a peer copy
+
+// The two directions in which a plugin can offer a peer copy.
+enum class Peer { None, FromDestination, FromSource };
+
+struct Transfer {
+  Storage& dst;
+  uint64_t dst_offset;
+  Storage& src;
+  uint64_t src_offset;
+  uint64_t bytes;
+
+  uint64_t dst_at() const { return dst.block().offset + dst_offset; }
+  uint64_t src_at() const { return src.block().offset + src_offset; }
+};
+
+// Queues a copy on one stream, in order with both storages.
+template <typename Enqueue>
+void submit_on(StreamState& stream, const Transfer& t, Enqueue&& enqueue) {
+  t.src.order_read(stream);
+  t.dst.order_write(stream);
+  const uint64_t ticket = stream.submit("copy", enqueue);
+  t.src.note_read(stream, ticket);
+  t.dst.note_write(stream, ticket);
+}
+
+void copy_same_device(const Transfer& t) {
+  StreamState& stream = current_stream(t.dst.device());
+  submit_on(stream, t, [&] {
+    return stream.stream->copy(t.dst.block().buffer, t.dst_at(), t.src.block().buffer, t.src_at(), t.bytes);
+  });
+}
+
+// Ok or Unimplemented; anything else is thrown.
+bool try_peer(const Transfer& t, Peer peer) {
+  StreamState& stream = current_stream(peer == Peer::FromDestination ? t.dst.device() : t.src.device());
+  plugin::StatusCode code = plugin::StatusCode::Ok;
+  submit_on(stream, t, [&] {
+    plugin::Buffer* dst = t.dst.block().buffer;
+    plugin::Buffer* src = t.src.block().buffer;
+    plugin::Status status =
+        peer == Peer::FromDestination
+            ? stream.stream->copy_from_peer(dst, t.dst_at(), t.src.device().device, src, t.src_at(), t.bytes)
+            : stream.stream->copy_to_peer(t.dst.device().device, dst, t.dst_at(), src, t.src_at(), t.bytes);
+    code = status.code;
+    return code == plugin::StatusCode::Unimplemented ? plugin::kOk : status;
+  });
+  return code == plugin::StatusCode::Ok;
+}
+
+// Copies a pattern there and looks whether it arrived: some systems answer yes to peer access and deliver
+// zeros.
+bool pattern_arrives(DeviceState& from, DeviceState& to, Peer peer) {
+  std::vector<uint8_t> sent(kPatternBytes), got(kPatternBytes);
+  for (size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<uint8_t>(i * 167 + 13);
+  const auto release = [](Storage* s) { s->release(); };
+  const std::unique_ptr<Storage, decltype(release)> src(Storage::allocate(from, kPatternBytes), release);
+  const std::unique_ptr<Storage, decltype(release)> dst(Storage::allocate(to, kPatternBytes), release);
+  write_bytes(*src, 0, sent.data(), sent.size());
+  write_bytes(*dst, 0, got.data(), got.size());
+  if (!try_peer({*dst, 0, *src, 0, kPatternBytes}, peer)) return false;
+  read_bytes(got.data(), *dst, 0, got.size());
+  if (got == sent) return true;
+  log(LogLevel::Warning,
+      fmt::format(
+          "the peer copy from {} to {} delivers wrong data; copies between them go through host memory",
+          from.name, to.name));
+  return false;
+}
+
+Peer probe_peer(DeviceState& from, DeviceState& to, std::string* reason) {
+  const plugin::Status offered = to.device->can_copy_from(from.device);
+  if (!offered.ok()) *reason = offered.message == nullptr ? "no peer copy" : offered.message;
+  if (offered.ok() && pattern_arrives(from, to, Peer::FromDestination)) return Peer::FromDestination;
+  if (from.plugin != to.plugin && pattern_arrives(from, to, Peer::FromSource)) return Peer::FromSource;
+  if (offered.ok()) *reason = "the peer copy failed its first-use check";
+  return Peer::None;
+}
+
+struct PairState {
+  std::mutex mutex;
+  bool probed = false;
+  Peer peer = Peer::None;
+  std::string reason;
+};
+
+PairState& pair_state(DeviceState& from, DeviceState& to) {
+  static std::mutex mutex;
+  static auto* pairs = new std::map<std::pair<DeviceState*, DeviceState*>, PairState>;
+  const std::lock_guard lock(mutex);
+  return (*pairs)[{&from, &to}];
+}
+
+// The check runs the first time that a pair is used; a second thread waits for it.
+PairState& probed_pair(DeviceState& from, DeviceState& to) {
+  PairState& pair = pair_state(from, to);
+  const std::lock_guard lock(pair.mutex);
+  if (!pair.probed) {
+    pair.peer = probe_peer(from, to, &pair.reason);
+    pair.probed = true;
+  }
+  return pair;
+}
+
+bool host_side(const Storage& storage) {
+  return storage.device().host_memory && storage.block().host != nullptr;
+}
+
+void copy_mapped(const Transfer& t) {
+  const bool from_host = host_side(t.src);
+  StreamState& stream = current_stream(from_host ? t.dst.device() : t.src.device());
+  submit_on(stream, t, [&] {
+    if (from_host)
+      return stream.stream->upload(t.dst.block().buffer, t.dst_at(), t.src.block().host + t.src_offset,
+                                   t.bytes);
+    return stream.stream->download(t.dst.block().host + t.dst_offset, t.src.block().buffer, t.src_at(),
+                                   t.bytes);
+  });
+}
+
+// Pinned host memory of one of the two devices, or plain memory where neither has any.
+class Staging {
+ public:
+  Staging(DeviceState& a, DeviceState& b, uint64_t bytes) {
+    if (!a.device->alloc_host(bytes, &buffer_).ok() && !b.device->alloc_host(bytes, &buffer_).ok())
+      plain_.resize(bytes);
+  }
+  ~Staging() {
+    if (buffer_ != nullptr) buffer_->destroy();
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  char* data() { return buffer_ != nullptr ? static_cast<char*>(buffer_->host_pointer()) : plain_.data(); }
+
+ private:
+  plugin::Buffer* buffer_ = nullptr;
+  std::vector<char> plain_;
+};
+
+// Two buffers: while one is uploaded the next chunk is downloaded into the other.
+void copy_staged(const Transfer& t) {
+  StreamState& src_stream = current_stream(t.src.device());
+  StreamState& dst_stream = current_stream(t.dst.device());
+  const uint64_t chunk = std::min(kChunk, t.bytes);
+  Staging staging[2] = {{t.src.device(), t.dst.device(), chunk}, {t.src.device(), t.dst.device(), chunk}};
+  uint64_t uploads[2] = {0, 0};
+  t.src.order_read(src_stream);
+  t.dst.order_write(dst_stream);
+  const auto drain = [&] {
+    for (uint64_t ticket : uploads) dst_stream.synchronize(ticket);
+  };
+  try {
+    for (uint64_t done = 0, i = 0; done < t.bytes; done += chunk, i ^= 1) {
+      const uint64_t bytes = std::min(chunk, t.bytes - done);
+      dst_stream.synchronize(uploads[i]);
+      src_stream.synchronize(src_stream.submit("copy", [&] {
+        return src_stream.stream->download(staging[i].data(), t.src.block().buffer, t.src_at() + done, bytes);
+      }));
+      uploads[i] = dst_stream.submit("copy", [&] {
+        return dst_stream.stream->upload(t.dst.block().buffer, t.dst_at() + done, staging[i].data(), bytes);
+      });
+      t.dst.note_write(dst_stream, uploads[i]);
+    }
+  } catch (...) {
+    try {
+      drain();  // before the staging buffers go
+    } catch (const Error&) {
+      // The first failure is the one to report.
+    }
+    throw;
+  }
+  drain();
+}
+
+}  // namespace
+
+void copy_bytes(Storage& dst, uint64_t dst_offset, Storage& src, uint64_t src_offset, uint64_t bytes) {
+  DeviceState& from = src.device();
+  DeviceState& to = dst.device();
+  from.ensure_ready();
+  to.ensure_ready();
+  if (src.poisoned()) dst.poison(src.errors());
+  if (bytes == 0) return;
+  const Transfer transfer{dst, dst_offset, src, src_offset, bytes};
+  if (&from == &to) return copy_same_device(transfer);
+  const Peer peer = probed_pair(from, to).peer;
+  if (peer != Peer::None && try_peer(transfer, peer)) return;
+  if (host_side(src) || host_side(dst)) return copy_mapped(transfer);
+  copy_staged(transfer);
+}
+
+Route find_route(DeviceState& from, DeviceState& to) {
+  from.ensure_ready();
+  to.ensure_ready();
+  if (&from == &to) return {RouteKind::SameDevice, "one device"};
+  PairState& pair = probed_pair(from, to);
+  const std::string& by = pair.peer == Peer::FromSource ? from.plugin->name : to.plugin->name;
+  if (pair.peer != Peer::None)
+    return {RouteKind::Peer, fmt::format("offered by {}, and its first-use check passed", by)};
+  if (from.host_memory || to.host_memory)
+    return {RouteKind::Mapped, fmt::format("{} is host memory", from.host_memory ? from.name : to.name)};
+  return {RouteKind::Staged, pair.reason};
+}
+
+}  // namespace backplane::internal
+
+namespace backplane::inline v0 {
+
+Route Runtime::route(const Device& from, const Device& to) const {
+  return internal::find_route(*from.state(), *to.state());
+}
+
+}  // namespace backplane::inline v0

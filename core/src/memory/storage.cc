@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/storage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backplane/error.h"
+
+namespace backplane::internal {
+namespace {
+
+// Failures that nobody has asked about yet. Never destroyed: storages may outlive static destructors.
+struct Watched {
+  std::mutex mutex;
+  ErrorList errors;
+};
+Watched& watched() {
+  static auto* instance = new Watched;
+  return *instance;
+}
+constexpr size_t kMostWatched = 64;  // above this, settled ones are dropped
+
+}  // namespace
+
+Storage* Storage::allocate(DeviceState& device, uint64_t bytes) {
+  device.ensure_ready();
+  auto* storage = new Storage;
+  try {
+    storage->block_ = device.pool->allocate(bytes, current_stream(device));
+  } catch (...) {
+    delete storage;
+    throw;
+  }
+  storage->device_ = &device;
+  storage->bytes_ = bytes;
+  return storage;
+}
+
+Storage* Storage::wrap(DeviceState& device, plugin::Buffer* buffer, uint64_t bytes,
+                       std::function<void()> release, bool read_only) {
+  auto* storage = new Storage;
+  storage->device_ = &device;
+  storage->bytes_ = bytes;
+  storage->block_ = {buffer, 0, bytes, buffer->address(), static_cast<char*>(buffer->host_pointer()), false};
+  storage->release_ = std::move(release);
+  storage->read_only_ = read_only;
+  storage->pooled_ = false;
+  return storage;
+}
+
+void Storage::destroy() noexcept {
+  // After shutdown, or in the child of a fork, the memory is the driver's to clean up.
+  const bool alive = device_->health.load(std::memory_order_acquire) == DeviceHealth::Ready;
+  if (alive && pooled_) device_->pool->free(block_, pending(true));
+  if (!pooled_) {
+    for (const Use& use : pending(true)) {
+      try {
+        if (alive) use.stream->synchronize(use.ticket);
+      } catch (const Error&) {
+        // A failed stream no longer uses the memory.
+      }
+    }
+    if (alive) block_.buffer->destroy();
+    if (release_) release_();
+  }
+  delete this;
+}
+
+UseList Storage::pending(bool with_reads) {
+  if (!tracked_.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(mutex_);
+  UseList uses;
+  if (with_reads) uses = reads_;
+  if (write_.stream != nullptr) uses.push_back(write_);
+  return uses;
+}
+
+void Storage::order(StreamState& stream, bool write) {
+  for (const Use& use : pending(write)) stream.wait_for(use);
+}
+
+void Storage::note(StreamState& stream, uint64_t ticket, bool write) {
+  const std::lock_guard lock(mutex_);
+  if (write) {
+    write_ = {&stream, ticket};
+    reads_.clear();
+  } else {
+    const auto same =
+        std::find_if(reads_.begin(), reads_.end(), [&](const Use& u) { return u.stream == &stream; });
+    if (same != reads_.end())
+      same->ticket = std::max(same->ticket, ticket);
+    else
+      reads_.push_back({&stream, ticket});
+  }
+  tracked_.store(true, std::memory_order_release);
+}
+
+bool Storage::idle() {
+  for (const Use& use : pending(true))
+    if (!use.stream->complete(use.ticket)) return false;
+  return true;
+}
+
+void Storage::wait_for_host(bool write) {
+  for (const Use& use : pending(write)) use.stream->synchronize(use.ticket);
+}
+
+ErrorList Storage::errors() const {
+  const std::lock_guard lock(mutex_);
+  return errors_;
+}
+
+void Storage::poison(const ErrorList& errors) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& error : errors)
+    if (!error->known_good() && std::find(errors_.begin(), errors_.end(), error) == errors_.end())
+      errors_.push_back(error);
+  poisoned_.store(!errors_.empty(), std::memory_order_release);
+}
+
+void Storage::throw_errors() {
+  if (!poisoned()) return;
+  for (const auto& error : errors()) error->check();
+  const std::lock_guard lock(mutex_);
+  errors_.clear();
+  poisoned_.store(false, std::memory_order_release);
+}
+
+PendingError::~PendingError() { word_->release(); }
+
+PendingError::State PendingError::read() {
+  if (state_ != State::Unknown) return state_;
+  word_->wait_for_host(false);
+  int64_t value = 0;
+  const Block& block = word_->block();
+  if (block.host != nullptr) {
+    value = *reinterpret_cast<const int64_t*>(block.host);
+  } else {
+    StreamState& stream = current_stream(word_->device());
+    stream.synchronize(stream.submit("read an error word", [&] {
+      return stream.stream->download(&value, block.buffer, block.offset, sizeof value);
+    }));
+  }
+  state_ = value == 0 ? State::Good : State::Failed;
+  position_ = value - 1;
+  return state_;
+}
+
+void PendingError::check() {
+  const std::lock_guard lock(mutex_);
+  if (read() == State::Failed)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{} (at position {} of the indices)", message_, position_));
+}
+
+bool PendingError::known_good() {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Unknown && word_->idle()) read();
+  return state_ == State::Good;
+}
+
+void PendingError::watch(const std::shared_ptr<PendingError>& error) {
+  ErrorList errors{error};
+  {
+    const std::lock_guard lock(watched().mutex);
+    errors.insert(errors.end(), watched().errors.begin(), watched().errors.end());
+    if (errors.size() <= kMostWatched) {
+      watched().errors.push_back(error);
+      return;
+    }
+    watched().errors.clear();
+  }
+  std::erase_if(errors, [](const auto& e) { return e->known_good(); });
+  const std::lock_guard lock(watched().mutex);
+  watched().errors.insert(watched().errors.end(), errors.begin(), errors.end());
+}
+
+void PendingError::check_watched(DeviceState& device) {
+  ErrorList mine;
+  {
+    const std::lock_guard lock(watched().mutex);
+    auto& all = watched().errors;
+    const auto others =
+        std::partition(all.begin(), all.end(), [&](const auto& e) { return &e->word().device() != &device; });
+    mine.assign(others, all.end());
+    all.erase(others, all.end());
+  }
+  for (const auto& error : mine) error->check();
+}
+
+}  // namespace backplane::internal

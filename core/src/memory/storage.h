@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Storage: one allocation on one device, shared by the tensors that view it, with the uses of it that may
+// still be queued.
+#ifndef BACKPLANE_SRC_MEMORY_STORAGE_H_
+#define BACKPLANE_SRC_MEMORY_STORAGE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "memory/pool.h"
+#include "stream/stream_state.h"
+
+namespace backplane::internal {
+
+// A data-dependent failure that the device reports in an error word, known only when that work is done.
+class PendingError;
+using ErrorList = std::vector<std::shared_ptr<PendingError>>;
+
+class Storage {
+ public:
+  // From the device's pool, for use on the current stream.
+  static Storage* allocate(DeviceState& device, uint64_t bytes);
+
+  // Memory of somebody else's; `release` runs once, when the last tensor is gone and all its work is done.
+  static Storage* wrap(DeviceState& device, plugin::Buffer* buffer, uint64_t bytes,
+                       std::function<void()> release, bool read_only);
+
+  void retain() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+  }
+
+  DeviceState& device() const noexcept { return *device_; }
+  const Block& block() const noexcept { return block_; }
+  uint64_t bytes() const noexcept { return bytes_; }
+  bool read_only() const noexcept { return read_only_; }
+
+  // Makes `stream` wait for what a read, or a write, of this storage must come after; then, once the work is
+  // queued, notes it.
+  void order_read(StreamState& stream) {
+    if (tracked_.load(std::memory_order_acquire)) order(stream, false);
+  }
+  void order_write(StreamState& stream) {
+    if (tracked_.load(std::memory_order_acquire)) order(stream, true);
+  }
+  void note_read(StreamState& stream, uint64_t ticket) {
+    if (ticket != 0) note(stream, ticket, false);
+  }
+  void note_write(StreamState& stream, uint64_t ticket) {
+    if (ticket != 0) note(stream, ticket, true);
+  }
+
+  // Blocks the host until it may read, or write, this storage.
+  void wait_for_host(bool write);
+
+  // Whether no queued work uses this storage, without blocking.
+  bool idle();
+
+  // Data-dependent failures of the work that made these contents. `poison` adds to them; a whole overwrite
+  // clears them.
+  bool poisoned() const noexcept { return poisoned_.load(std::memory_order_acquire); }
+  ErrorList errors() const;
+  void poison(const ErrorList& errors);
+  // Throws the first that is known to have happened; the host has waited for this storage's writes.
+  void throw_errors();
+
+ private:
+  Storage() = default;
+  ~Storage() = default;
+  void destroy() noexcept;
+  void order(StreamState& stream, bool write);
+  void note(StreamState& stream, uint64_t ticket, bool write);
+  UseList pending(bool with_reads);
+
+  std::atomic<uint32_t> refs_{1};
+  std::atomic<bool> tracked_{false};  // whether write_ or reads_ may hold anything
+  std::atomic<bool> poisoned_{false};
+  bool read_only_ = false;
+  bool pooled_ = true;
+  DeviceState* device_ = nullptr;
+  Block block_;
+  uint64_t bytes_ = 0;
+  mutable std::mutex mutex_;
+  Use write_;
+  UseList reads_;
+  ErrorList errors_;
+  std::function<void()> release_;
+};
+
+// One error word on a device and what to say when it is set.
+class PendingError {
+ public:
+  PendingError(Storage* word, std::string message) : word_(word), message_(std::move(message)) {}
+  ~PendingError();
+  Storage& word() noexcept { return *word_; }
+
+  // Reads the word (the host has waited for it) at the first call; throws InvalidArgument when it is set.
+  void check();
+  // Whether it is known, without blocking, that nothing failed.
+  bool known_good();
+
+  // Keeps `error` until the device is synchronised, so that it is reported even when its results are never
+  // read.
+  static void watch(const std::shared_ptr<PendingError>& error);
+  // Throws the first watched failure of the device, whose work the host has waited for, and forgets them all.
+  static void check_watched(DeviceState& device);
+
+ private:
+  enum class State { Unknown, Good, Failed };
+  State read();
+
+  std::mutex mutex_;
+  State state_ = State::Unknown;
+  Storage* word_;
+  std::string message_;
+  int64_t position_ = 0;
+};
+
+}  // namespace backplane::internal
+
+#endif  // BACKPLANE_SRC_MEMORY_STORAGE_H_

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream/launch.h"
+
+#include "backplane/error.h"
+
+namespace backplane::internal {
+namespace {
+
+bool may_need_workspace(plugin::Family family) {
+  return family != plugin::Family::Elementwise && family != plugin::Family::Copy &&
+         family != plugin::Family::Random;
+}
+
+// A pool block for the duration of one launch.
+class Scratch {
+ public:
+  Scratch(DeviceState& device, StreamState& stream, uint64_t bytes)
+      : device_(device), stream_(stream), block_(device.pool->allocate(bytes, stream)) {}
+  ~Scratch() {
+    UseList uses;
+    if (ticket != 0) uses.push_back({&stream_, ticket});
+    device_.pool->free(block_, std::move(uses));
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  const Block& block() const noexcept { return block_; }
+  uint64_t ticket = 0;
+
+ private:
+  DeviceState& device_;
+  StreamState& stream_;
+  Block block_;
+};
+
+}  // namespace
+
+void Launch::run(DeviceState& device, plugin::Kernel* kernel, plugin::Family family,
+                 const std::string& failure) {
+  args.operands = operands.data();
+  args.scalars = scalars.data();
+  StreamState& stream = current_stream(device);
+  for (uint32_t i = 0; i < args.operand_count; ++i) {
+    if (i < outputs)
+      storages[i]->order_write(stream);
+    else
+      storages[i]->order_read(stream);
+  }
+  uint64_t bytes = 0;
+  if (may_need_workspace(family)) device.check(kernel->workspace(&args, &bytes), args.label);
+  if (bytes != 0) {
+    Scratch scratch(device, stream, bytes);
+    args.workspace = scratch.block().buffer;
+    args.workspace_offset = scratch.block().offset;
+    args.workspace_bytes = bytes;
+    // Scratch is used in the stream's order, so noting the stream's count after the launch covers it.
+    try {
+      run_checked(device, stream, kernel, failure);
+    } catch (...) {
+      if (!stream.synchronous) scratch.ticket = stream.last_ticket();
+      throw;
+    }
+    if (!stream.synchronous) scratch.ticket = stream.last_ticket();
+  } else {
+    run_checked(device, stream, kernel, failure);
+  }
+}
+
+void Launch::run_checked(DeviceState& device, StreamState& stream, plugin::Kernel* kernel,
+                         const std::string& failure) {
+  if (failure.empty()) {
+    run_in_order(device, stream, kernel);
+    return spread_poison(nullptr);
+  }
+  Storage* word = Storage::allocate(device, sizeof(int64_t));
+  const auto error = std::make_shared<PendingError>(word, failure);
+  const int64_t zero = 0;
+  const Block& block = word->block();
+  stream.submit(args.label, [&] { return stream.stream->fill(block.buffer, block.offset, 8, &zero, 8); });
+  args.error = block.buffer;
+  args.error_offset = block.offset;
+  run_in_order(device, stream, kernel);
+  if (!stream.synchronous) word->note_write(stream, stream.last_ticket());
+  const bool good =
+      stream.synchronous && block.host != nullptr && *reinterpret_cast<const int64_t*>(block.host) == 0;
+  if (!good) PendingError::watch(error);
+  spread_poison(good ? nullptr : error);
+}
+
+void Launch::run_in_order(DeviceState&, StreamState& stream, plugin::Kernel* kernel) {
+  const uint64_t ticket = stream.submit(args.label, [&] { return kernel->launch(stream.stream, &args); });
+  if (ticket == 0) return;
+  for (uint32_t i = 0; i < args.operand_count; ++i) {
+    if (i < outputs)
+      storages[i]->note_write(stream, ticket);
+    else
+      storages[i]->note_read(stream, ticket);
+  }
+}
+
+void Launch::spread_poison(const std::shared_ptr<PendingError>& error) {
+  ErrorList errors;
+  if (error != nullptr) errors.push_back(error);
+  for (uint32_t i = outputs; i < args.operand_count; ++i) {
+    if (!storages[i]->poisoned()) continue;
+    const ErrorList more = storages[i]->errors();
+    errors.insert(errors.end(), more.begin(), more.end());
+  }
+  if (errors.empty()) return;
+  for (uint32_t i = 0; i < outputs; ++i) storages[i]->poison(errors);
+}
+
+}  // namespace backplane::internal

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Launching a kernel in order: waits for what it must come after, hands it scratch, notes what it uses.
+#ifndef BACKPLANE_SRC_STREAM_LAUNCH_H_
+#define BACKPLANE_SRC_STREAM_LAUNCH_H_
+
+#include <array>
+#include <string>
+
+#include "memory/storage.h"
+#include "stream/kernel_cache.h"
+
+namespace backplane::internal {
+
+inline constexpr uint32_t kMaxOperands = plugin::kMaxOutputs + 2 * plugin::kMaxInputs;
+
+// LaunchArgs with room for what they point to. The first `outputs` operands are written.
+struct Launch {
+  plugin::LaunchArgs args{};
+  uint32_t outputs = 1;
+  std::array<Storage*, kMaxOperands> storages;
+  std::array<plugin::Operand, kMaxOperands> operands;
+  std::array<plugin::Scalar, 2 * plugin::kMaxScalars> scalars;
+
+  explicit Launch(const char* label) noexcept {
+    args.struct_size = sizeof args;
+    args.operand_stride = sizeof(plugin::Operand);
+    args.label = label;
+  }
+
+  // The next operand; its strides are the caller's to fill in.
+  plugin::Operand& add_operand(Storage& storage, uint64_t byte_offset) noexcept {
+    const uint32_t i = args.operand_count++;
+    storages[i] = &storage;
+    const Block& block = storage.block();
+    plugin::Operand& operand = operands[i];
+    operand.buffer = block.buffer;
+    operand.offset = block.offset + byte_offset;
+    operand.address = block.address == 0 ? 0 : block.address + byte_offset;
+    return operand;
+  }
+  void add_scalar(plugin::Scalar scalar) noexcept { scalars[args.scalar_count++] = scalar; }
+
+  // Queues the kernel on the current stream of `device`. With `failure` not empty the kernel gets an error
+  // word, and the message is thrown at the next read of an output if the kernel sets it.
+  void run(DeviceState& device, plugin::Kernel* kernel, plugin::Family family,
+           const std::string& failure = {});
+
+ private:
+  void run_in_order(DeviceState& device, StreamState& stream, plugin::Kernel* kernel);
+  void run_checked(DeviceState& device, StreamState& stream, plugin::Kernel* kernel,
+                   const std::string& failure);
+  void spread_poison(const std::shared_ptr<PendingError>& error);
+};
+
+}  // namespace backplane::internal
+
+#endif  // BACKPLANE_SRC_STREAM_LAUNCH_H_

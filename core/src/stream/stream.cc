@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backplane/stream.h"
+
+#include "backplane/error.h"
+#include "stream/stream_state.h"
+
+namespace backplane::internal {
+
+// A point in one stream's work.
+struct EventState {
+  std::shared_ptr<StreamState> stream;
+  uint64_t ticket;
+};
+
+}  // namespace backplane::internal
+
+namespace backplane::inline v0 {
+namespace {
+
+void run_and_delete(void* context, plugin::Status) noexcept {
+  const std::unique_ptr<std::function<void()>> function(static_cast<std::function<void()>*>(context));
+  (*function)();
+}
+
+}  // namespace
+
+Stream::Stream(const Device& device, int priority)
+    : state_(internal::acquire_stream(*device.state(), priority)) {}
+
+Stream Stream::current(const Device& device) {
+  device.state()->ensure_ready();
+  return Stream(internal::current_stream_handle(*device.state()));
+}
+
+Stream Stream::default_of(const Device& device) {
+  device.state()->ensure_ready();
+  return Stream(device.state()->default_stream);
+}
+
+Stream Stream::wrap(const Device& device, void* native) {
+  return Stream(internal::wrap_stream(*device.state(), native));
+}
+
+Device Stream::device() const noexcept { return Device(&state_->device); }
+
+Event Stream::record() const {
+  state_->device.ensure_ready();
+  return Event(std::make_shared<internal::EventState>(state_, state_->last_ticket()));
+}
+
+void Stream::wait(const Event& event) const {
+  state_->device.ensure_ready();
+  state_->wait_for({event.state()->stream.get(), event.state()->ticket});
+}
+
+bool Stream::idle() const {
+  state_->device.ensure_ready();
+  return state_->complete(state_->last_ticket());
+}
+
+void Stream::synchronize(std::chrono::nanoseconds timeout) const { state_->synchronize(timeout); }
+
+void* Stream::native() const {
+  state_->device.ensure_ready();
+  void* handle = nullptr;
+  state_->device.check(state_->stream->native_handle(&handle), "native stream");
+  return handle;
+}
+
+bool Event::complete() const { return state_->stream->complete(state_->ticket); }
+
+void Event::wait(std::chrono::nanoseconds timeout) const {
+  state_->stream->synchronize(state_->ticket, timeout);
+}
+
+void Event::on_complete(std::function<void()> function) const {
+  state_->stream->on_complete(state_->ticket, run_and_delete, new std::function<void()>(std::move(function)));
+}
+
+StreamGuard::StreamGuard(const Stream& stream)
+    : previous_(internal::set_current_stream(stream.state()->device, stream.state())),
+      device_(&stream.state()->device) {}
+
+StreamGuard::~StreamGuard() { internal::set_current_stream(*device_, std::move(previous_)); }
+
+}  // namespace backplane::inline v0

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What core keeps for each stream: a count of the work queued on it, and markers (plugin events) at some
+// counts, from which it knows how far the device has got and with which other streams are made to wait.
+//
+// A state is made once and never freed; when the last handle of an asynchronous stream goes, its state is
+// kept for the next.
+#ifndef BACKPLANE_SRC_STREAM_STREAM_STATE_H_
+#define BACKPLANE_SRC_STREAM_STREAM_STATE_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backplane/plugin/interfaces.h"
+#include "device/device_state.h"
+#include "stream/use.h"
+
+namespace backplane::internal {
+
+struct StreamState {
+  StreamState(DeviceState& d, plugin::Stream* s, bool sync) : device(d), stream(s), synchronous(sync) {}
+
+  DeviceState& device;
+  plugin::Stream* stream;  // null after shutdown
+  const bool synchronous;  // work is done when the call that queued it returns; there are no tickets
+
+  // Queues work: calls `enqueue()` (returning a Status) and counts it. Returns the ticket, 0 on a synchronous
+  // stream.
+  template <typename Enqueue>
+  uint64_t submit(const char* what, Enqueue&& enqueue) {
+    if (synchronous) {
+      device.check(enqueue(), what);
+      return 0;
+    }
+    const std::lock_guard lock(mutex);
+    device.check(enqueue(), what);
+    return ++submitted;
+  }
+
+  // Whether the work up to `ticket` is done, without blocking.
+  bool complete(uint64_t ticket);
+
+  // Later work on this stream starts after `use`. Blocks only where this stream is synchronous or a plugin
+  // has no host events.
+  void wait_for(const Use& use);
+
+  // Blocks until the work up to `ticket` is done; Unavailable after `timeout`.
+  void synchronize(uint64_t ticket, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+
+  // Blocks until all work is done and throws the first failure.
+  void synchronize(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+
+  // Calls function(context) once the work up to `ticket` is done or has failed. It may run at once, or on a
+  // driver's thread.
+  void on_complete(uint64_t ticket, void (*function)(void*, plugin::Status) noexcept, void* context);
+
+  uint64_t last_ticket() {
+    const std::lock_guard lock(mutex);
+    return submitted;
+  }
+
+  // Destroys the plugin's objects; called at shutdown.
+  void shut_down() noexcept;
+
+ private:
+  // Shared with whoever waits on it outside the lock, so that it is not recorded anew meanwhile.
+  using SharedEvent = std::shared_ptr<plugin::Event>;
+  struct Marker {
+    uint64_t ticket;
+    SharedEvent event;
+  };
+  struct Retired {  // a host event that this stream waits for, kept until it has passed it
+    uint64_t ticket;
+    plugin::Event* event;
+  };
+
+  SharedEvent marker_locked(uint64_t ticket);  // an event at or after `ticket`
+  void poll_locked();
+  void wait_across_plugins(const Use& use);
+
+  std::mutex mutex;
+  uint64_t submitted = 0;
+  std::atomic<uint64_t> completed{0};
+  std::deque<Marker> markers;  // in order of tickets
+  std::deque<Retired> retired;
+  std::vector<SharedEvent> spare_events;
+};
+
+// The stream that this thread's work on `device` goes to.
+StreamState& current_stream(DeviceState& device);
+std::shared_ptr<StreamState> current_stream_handle(DeviceState& device);
+std::shared_ptr<StreamState> set_current_stream(DeviceState& device, std::shared_ptr<StreamState> stream);
+
+// A handle on a new or spare asynchronous stream, and on a host program's own.
+std::shared_ptr<StreamState> acquire_stream(DeviceState& device, int priority);
+std::shared_ptr<StreamState> wrap_stream(DeviceState& device, void* native);
+std::shared_ptr<StreamState> make_default_stream(DeviceState& device);
+
+// Every stream that the device ever had, for synchronising all of them.
+std::vector<StreamState*> all_streams(DeviceState& device);
+
+}  // namespace backplane::internal
+
+#endif  // BACKPLANE_SRC_STREAM_STREAM_STATE_H_
