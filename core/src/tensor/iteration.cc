@@ -79,6 +79,13 @@ void fill_launch(Launch& launch, const IterationSpace& space) {
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("{}: {} dimensions that cannot be merged; kernels take at most {}",
                             launch.args.label, space.rank, plugin::kMaxRank));
+  // A single point is one dimension of size 1, so that kernels need no case for it.
+  if (space.rank == 0) {
+    launch.args.rank = 1;
+    launch.args.shape[0] = 1;
+    for (uint32_t i = 0; i < launch.args.operand_count; ++i) launch.operands[i].strides[0] = 1;
+    return;
+  }
   launch.args.rank = static_cast<uint32_t>(space.rank);
   std::copy_n(space.shape.begin(), space.rank, launch.args.shape);
   for (uint32_t i = 0; i < launch.args.operand_count; ++i)
@@ -86,6 +93,7 @@ void fill_launch(Launch& launch, const IterationSpace& space) {
 }
 
 bool is_contiguous(const IterationSpace& space, int operand_count) noexcept {
+  if (space.rank == 0) return true;
   if (space.rank != 1) return false;
   for (int i = 0; i < operand_count; ++i)
     if (space.strides[i][0] != 0 && space.strides[i][0] != 1) return false;
