@@ -36,8 +36,8 @@ Registry* loaded_registry() noexcept;
 // Finds what a selector means. NotFound or InvalidArgument as Device's constructor says.
 DeviceState* find_device(std::string_view selector);
 
-// Drains and destroys one open device: synchronises it, frees its streams, kernels, pool and the device itself,
-// and leaves its health at ShutDown. Called once per device, before its backend is destroyed.
+// Drains and destroys one open device: synchronises it, frees its streams, kernels, pool and the device
+// itself, and leaves its health at ShutDown. Called once per device, before its backend is destroyed.
 void shut_down_device(DeviceState& device);
 
 }  // namespace backplane::internal

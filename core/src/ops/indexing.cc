@@ -27,11 +27,13 @@ plugin::KernelDesc describe_kernel(IndexOp op, DType element, DType index) {
 Tensor as_indices(const Tensor& indices, const char* what) {
   const DType type = impl_of(indices, what).dtype;
   if (!is_integer(type))
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: the indices are {}, not integers", what, describe(*indices.impl())));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: the indices are {}, not integers", what, describe(*indices.impl())));
   return type == DType::Int32 || type == DType::Int64 ? indices : indices.astype(DType::Int64);
 }
 
-// One launch of gather or scatter over `space_shape`. Operands in the boundary's order: output, index, and source or values, whose strides are given.
+// One launch of gather or scatter over `space_shape`. Operands in the boundary's order: output, index, and
+// source or values, whose strides are given.
 struct IndexCall {
   const char* label;
   IndexOp op;
@@ -55,13 +57,15 @@ void run(const IndexCall& call) {
   launch.args.axis_stride = call.axis_stride;
   const auto desc = describe_kernel(call.op, call.operands[0]->dtype, call.operands[1]->dtype);
   launch.run(device, device.kernels->get(desc, call.label), plugin::Family::Index,
-             fmt::format("{}: an index is out of range for an axis of size {} on {}", call.label, call.axis_size, device.name));
+             fmt::format("{}: an index is out of range for an axis of size {} on {}", call.label,
+                         call.axis_size, device.name));
 }
 
 void check_source(const char* what, const TensorImpl& x, const TensorImpl& indices, int axis) {
   check_same_device(x, indices, what);
   if (x.shape[axis] == 0 && indices.size != 0)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: axis {} of {} has no elements", what, axis, describe(x)));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: axis {} of {} has no elements", what, axis, describe(x)));
 }
 
 // The result's shape is x's with `axis` replaced by the indices' dimensions.
@@ -83,14 +87,21 @@ Tensor take_elements(const Tensor& x, const Tensor& index_tensor, int axis) {
   for (int i = axis + 1; i < t.shape.rank(); ++i) add(t.shape[i], t.strides[i], 0);
   Tensor result = make_tensor(t.device(), shape, t.dtype, "take");
   if (result.size() == 0) return result;
-  run({"take", IndexOp::Gather, {result.impl(), &ix, &t}, {result.strides(), index, source}, shape, t.shape[axis], t.strides[axis]});
+  run({"take",
+       IndexOp::Gather,
+       {result.impl(), &ix, &t},
+       {result.strides(), index, source},
+       shape,
+       t.shape[axis],
+       t.strides[axis]});
   return result;
 }
 
 // Indices broadcast against x in all dimensions but the axis.
 Tensor broadcast_indices(const char* what, const TensorImpl& x, const Tensor& indices, int axis) {
   if (indices.rank() != x.shape.rank())
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: indices of shape {} for {}", what, indices.shape().str(), describe(x)));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: indices of shape {} for {}", what, indices.shape().str(), describe(x)));
   Shape shape = x.shape;
   shape[axis] = indices.size(axis);
   return indices.broadcast_to(broadcast_shapes(indices.shape(), shape, what));
@@ -107,12 +118,17 @@ Strides strides_beside_axis(const TensorImpl& x, const Shape& shape, int axis) {
 Tensor take_along(const Tensor& x, const Tensor& index_tensor, int axis) {
   const TensorImpl& t = impl_of(x, "take_along_axis");
   axis = normalize_axis(axis, t.shape.rank(), "take_along_axis");
-  const Tensor indices = broadcast_indices("take_along_axis", t, as_indices(index_tensor, "take_along_axis"), axis);
+  const Tensor indices =
+      broadcast_indices("take_along_axis", t, as_indices(index_tensor, "take_along_axis"), axis);
   check_source("take_along_axis", t, *indices.impl(), axis);
   Tensor result = make_tensor(t.device(), indices.shape(), t.dtype, "take_along_axis");
   if (result.size() == 0) return result;
-  run({"take_along_axis", IndexOp::Gather, {result.impl(), indices.impl(), &t},
-       {result.strides(), indices.strides(), strides_beside_axis(t, indices.shape(), axis)}, indices.shape(), t.shape[axis],
+  run({"take_along_axis",
+       IndexOp::Gather,
+       {result.impl(), indices.impl(), &t},
+       {result.strides(), indices.strides(), strides_beside_axis(t, indices.shape(), axis)},
+       indices.shape(),
+       t.shape[axis],
        t.strides[axis]});
   return result;
 }
@@ -122,10 +138,12 @@ void scatter_into(const TensorImpl& t, const Tensor& index_tensor, const Operand
   axis = normalize_axis(axis, t.shape.rank(), "scatter");
   const Tensor ix = as_indices(index_tensor, "scatter");
   if (ix.rank() != t.shape.rank())
-    throw Error(ErrorCode::InvalidArgument, fmt::format("scatter: indices of shape {} for {}", ix.shape().str(), describe(t)));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("scatter: indices of shape {} for {}", ix.shape().str(), describe(t)));
   for (int i = 0; i < t.shape.rank(); ++i)
     if (i != axis && ix.size(i) != t.shape[i] && ix.size(i) != 1)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("scatter: indices of shape {} for {}", ix.shape().str(), describe(t)));
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("scatter: indices of shape {} for {}", ix.shape().str(), describe(t)));
   Tensor indices = broadcast_indices("scatter", t, ix, axis);
   check_source("scatter", t, *indices.impl(), axis);
   Tensor written = values.tensor() != nullptr ? values.tensor()->astype(t.dtype, false)
@@ -135,8 +153,12 @@ void scatter_into(const TensorImpl& t, const Tensor& index_tensor, const Operand
   if (indices.size() == 0) return;
   if (may_overlap(t, *written.impl())) written = written.clone();
   if (may_overlap(t, *indices.impl())) indices = indices.clone();
-  run({"scatter", IndexOp::Scatter, {&t, indices.impl(), written.impl()},
-       {strides_beside_axis(t, indices.shape(), axis), indices.strides(), written.strides()}, indices.shape(), t.shape[axis],
+  run({"scatter",
+       IndexOp::Scatter,
+       {&t, indices.impl(), written.impl()},
+       {strides_beside_axis(t, indices.shape(), axis), indices.strides(), written.strides()},
+       indices.shape(),
+       t.shape[axis],
        t.strides[axis]});
 }
 
@@ -151,7 +173,8 @@ Tensor true_positions(const Tensor& mask, const char* what) {
   device.ensure_ready();
   Launch launch(what);
   launch.outputs = 2;
-  for (const Tensor& t : {positions, count, flat}) launch.add_operand(*t.impl()->storage, t.impl()->byte_offset()).strides[0] = 1;
+  for (const Tensor& t : {positions, count, flat})
+    launch.add_operand(*t.impl()->storage, t.impl()->byte_offset()).strides[0] = 1;
   launch.args.rank = 1;
   launch.args.shape[0] = n;
   plugin::KernelDesc desc = describe_kernel(IndexOp::Nonzero, DType::Int64, DType::Bool);
@@ -168,11 +191,15 @@ namespace backplane::inline v0 {
 using internal::impl_of;
 using internal::store_result;
 
-Tensor take(const Tensor& x, const Tensor& indices, int axis) { return internal::take_elements(x, indices, axis); }
+Tensor take(const Tensor& x, const Tensor& indices, int axis) {
+  return internal::take_elements(x, indices, axis);
+}
 const Tensor& take_out(const Tensor& result, const Tensor& x, const Tensor& indices, int axis) {
   return store_result(result, take(x, indices, axis), "take");
 }
-Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) { return internal::take_along(x, indices, axis); }
+Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
+  return internal::take_along(x, indices, axis);
+}
 const Tensor& take_along_axis_out(const Tensor& result, const Tensor& x, const Tensor& indices, int axis) {
   return store_result(result, take_along_axis(x, indices, axis), "take_along_axis");
 }
@@ -186,7 +213,8 @@ Tensor scatter(const Tensor& x, const Tensor& indices, const Operand& values, in
   scatter_(result, indices, values, axis);
   return result;
 }
-const Tensor& scatter_out(const Tensor& result, const Tensor& x, const Tensor& indices, const Operand& values, int axis) {
+const Tensor& scatter_out(const Tensor& result, const Tensor& x, const Tensor& indices, const Operand& values,
+                          int axis) {
   return store_result(result, scatter(x, indices, values, axis), "scatter");
 }
 
@@ -197,8 +225,9 @@ Tensor index(const Tensor& x, const Tensor& mask) {
   bool fits = mask.dtype() == DType::Bool && leading.rank() <= shape.rank();
   for (int i = 0; fits && i < leading.rank(); ++i) fits = leading[i] == shape[i];
   if (!fits)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("index: a mask {} for {}", internal::describe(*mask.impl()),
-                                                        internal::describe(*x.impl())));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("index: a mask {} for {}", internal::describe(*mask.impl()),
+                            internal::describe(*x.impl())));
   Shape merged{leading.size()};
   for (int i = leading.rank(); i < shape.rank(); ++i) merged.push_back(shape[i]);
   return take(x.reshape(merged), internal::true_positions(mask, "index"), 0);
@@ -206,7 +235,8 @@ Tensor index(const Tensor& x, const Tensor& mask) {
 
 std::vector<Tensor> nonzero(const Tensor& x) {
   const Shape& shape = impl_of(x, "nonzero").shape;
-  if (shape.empty()) throw Error(ErrorCode::InvalidArgument, "nonzero: a 0-dimensional tensor has no coordinates");
+  if (shape.empty())
+    throw Error(ErrorCode::InvalidArgument, "nonzero: a 0-dimensional tensor has no coordinates");
   Tensor rest = internal::true_positions(x, "nonzero");
   std::vector<Tensor> coordinates(static_cast<size_t>(shape.rank()));
   for (int i = shape.rank() - 1; i >= 0; --i) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that only move elements: views by their array API names, joining, rolling, repeating, padding, triangles.
+// Operators that only move elements: views by their array API names, joining, rolling, repeating, padding,
+// triangles.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "backplane/ops/manipulation.h"
 #include "backplane/ops/elementwise.h"
+#include "backplane/ops/manipulation.h"
 #include "ops/reduce.h"
 
 namespace backplane::internal {
@@ -39,8 +40,8 @@ Shape concat_shape(const std::vector<Tensor>& tensors, int axis, const char* wha
     bool fits = other.rank() == shape.rank();
     for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || other[d] == shape[d];
     if (!fits)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("{}: shapes {} and {} differ in more than axis {}", what,
-                                                          tensors[0].shape().str(), other.str(), axis));
+      throw Error(ErrorCode::InvalidArgument, fmt::format("{}: shapes {} and {} differ in more than axis {}",
+                                                          what, tensors[0].shape().str(), other.str(), axis));
     shape[axis] += other[axis];
   }
   return shape;
@@ -74,16 +75,19 @@ Shape padded_shape(const Tensor& x, const Shape& before, const Shape& after) {
            !__builtin_add_overflow(shape[i], after[i], &shape[i]);
   }
   if (!fits)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("pad: {} before and {} after for shape {}", before.str(), after.str(),
-                                                        x.shape().str()));
+    throw Error(ErrorCode::InvalidArgument, fmt::format("pad: {} before and {} after for shape {}",
+                                                        before.str(), after.str(), x.shape().str()));
   return shape;
 }
 
-// Elements where column - row compares with k, else zero: one launch over the row and column numbers, broadcast.
+// Elements where column - row compares with k, else zero: one launch over the row and column numbers,
+// broadcast.
 Tensor triangle(const char* what, const Tensor& x, int k, bool lower) {
   const TensorImpl& t = impl_of(x, what);
   const int rank = t.shape.rank();
-  if (rank < 2) throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {} has fewer than 2 dimensions", what, describe(t)));
+  if (rank < 2)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: {} has fewer than 2 dimensions", what, describe(t)));
   const Tensor rows = arange(t.shape[rank - 2], DType::Int64, x.device()).expand_dims(1);
   const Tensor columns = arange(t.shape[rank - 1], DType::Int64, x.device());
   TensorProgram program(what);
@@ -92,7 +96,8 @@ Tensor triangle(const char* what, const Tensor& x, int k, bool lower) {
   const Value column = program.input(*columns.impl());
   const Value distance = program.apply(ScalarOp::subtract, DType::Int64, column, row);
   const Value bound = program.scalar(DType::Int64, Scalar(static_cast<int64_t>(k)).as(DType::Int64));
-  const Value inside = program.apply(lower ? ScalarOp::less_equal : ScalarOp::greater_equal, DType::Bool, distance, bound);
+  const Value inside =
+      program.apply(lower ? ScalarOp::less_equal : ScalarOp::greater_equal, DType::Bool, distance, bound);
   const Value zero = program.scalar(t.dtype, plugin::Scalar{});
   return program.run(program.apply(ScalarOp::where, t.dtype, inside, value, zero));
 }
@@ -115,7 +120,8 @@ Tensor flip(const Tensor& x, std::optional<int> axis) { return x.flip(axis); }
 
 std::vector<Tensor> broadcast_arrays(const std::vector<Tensor>& tensors) {
   Shape shape;
-  for (const Tensor& t : tensors) shape = internal::broadcast_shapes(shape, impl_of(t, "broadcast_arrays").shape, "broadcast_arrays");
+  for (const Tensor& t : tensors)
+    shape = internal::broadcast_shapes(shape, impl_of(t, "broadcast_arrays").shape, "broadcast_arrays");
   std::vector<Tensor> result;
   for (const Tensor& t : tensors) result.push_back(t.broadcast_to(shape));
   return result;
@@ -139,7 +145,8 @@ std::vector<Tensor> split(const Tensor& x, const Shape& sizes, int axis) {
   bool fits = true;
   for (int64_t size : sizes) fits = fits && size >= 0 && !__builtin_add_overflow(total, size, &total);
   if (!fits || total != shape[axis])
-    throw Error(ErrorCode::InvalidArgument, fmt::format("split: sizes {} for axis {} of shape {}", sizes.str(), axis, shape.str()));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("split: sizes {} for axis {} of shape {}", sizes.str(), axis, shape.str()));
   std::vector<Tensor> parts;
   int64_t position = 0;
   for (int64_t size : sizes) {
@@ -153,7 +160,8 @@ std::vector<Tensor> split(const Tensor& x, int parts, int axis) {
   const Shape& shape = impl_of(x, "split").shape;
   axis = normalize_axis(axis, shape.rank(), "split");
   if (parts <= 0 || shape[axis] % parts != 0)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("split: {} parts of axis {} of shape {}", parts, axis, shape.str()));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("split: {} parts of axis {} of shape {}", parts, axis, shape.str()));
   std::vector<Tensor> result;
   const int64_t size = shape[axis] / parts;
   for (int i = 0; i < parts; ++i) result.push_back(x.slice(axis, {i * size, (i + 1) * size}));
@@ -191,11 +199,13 @@ const Tensor& stack_out(const Tensor& result, const std::vector<Tensor>& tensors
 Tensor roll(const Tensor& x, const Shape& shift, const Shape& axes) {
   const Shape& shape = impl_of(x, "roll").shape;
   if (axes.empty()) {
-    if (shift.rank() != 1) throw Error(ErrorCode::InvalidArgument, fmt::format("roll: shift {} without axes", shift.str()));
+    if (shift.rank() != 1)
+      throw Error(ErrorCode::InvalidArgument, fmt::format("roll: shift {} without axes", shift.str()));
     return roll(x.reshape({-1}), shift, {0}).reshape(shape);
   }
   if (shift.rank() != axes.rank() && shift.rank() != 1)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("roll: shift {} for axes {}", shift.str(), axes.str()));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("roll: shift {} for axes {}", shift.str(), axes.str()));
   Tensor current = x;
   for (int i = 0; i < axes.rank(); ++i) {
     const Tensor next = empty(shape, x.dtype(), x.device());
@@ -215,7 +225,8 @@ Tensor repeat(const Tensor& x, int64_t repeats, std::optional<int> axis) {
   const Tensor wide = x.expand_dims(at + 1).broadcast_to(shape);
   shape.erase(at + 1);
   if (__builtin_mul_overflow(shape[at], repeats, &shape[at]))
-    throw Error(ErrorCode::InvalidArgument, fmt::format("repeat: {} times shape {}", repeats, x.shape().str()));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("repeat: {} times shape {}", repeats, x.shape().str()));
   return wide.clone().reshape(shape);
 }
 
@@ -226,13 +237,15 @@ Tensor tile(const Tensor& x, const Shape& repetitions) {
   while (base.rank() < times.rank()) base = base.expand_dims(0);
   while (times.rank() < base.rank()) times.insert(0, 1);
   for (int i = 0; i < times.rank(); ++i) {
-    if (times[i] < 0) throw Error(ErrorCode::InvalidArgument, fmt::format("tile: repetitions {}", repetitions.str()));
+    if (times[i] < 0)
+      throw Error(ErrorCode::InvalidArgument, fmt::format("tile: repetitions {}", repetitions.str()));
     if (times[i] == 1) continue;
     Shape wide = base.shape();
     wide.insert(i, times[i]);
     Shape merged = base.shape();
     if (__builtin_mul_overflow(merged[i], times[i], &merged[i]))
-      throw Error(ErrorCode::InvalidArgument, fmt::format("tile: repetitions {} of shape {}", repetitions.str(), x.shape().str()));
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("tile: repetitions {} of shape {}", repetitions.str(), x.shape().str()));
     base = base.expand_dims(i).broadcast_to(wide).clone().reshape(merged);
   }
   return base.is(x) ? x.clone() : base;
@@ -255,13 +268,18 @@ const Tensor& repeat_out(const Tensor& result, const Tensor& x, int64_t repeats,
 const Tensor& tile_out(const Tensor& result, const Tensor& x, const Shape& repetitions) {
   return store_result(result, tile(x, repetitions), "tile");
 }
-const Tensor& pad_out(const Tensor& result, const Tensor& x, const Shape& before, const Shape& after, Scalar value) {
+const Tensor& pad_out(const Tensor& result, const Tensor& x, const Shape& before, const Shape& after,
+                      Scalar value) {
   return store_result(result, pad(x, before, after, value), "pad");
 }
 
 Tensor tril(const Tensor& x, int k) { return internal::triangle("tril", x, k, true); }
 Tensor triu(const Tensor& x, int k) { return internal::triangle("triu", x, k, false); }
-const Tensor& tril_out(const Tensor& result, const Tensor& x, int k) { return store_result(result, tril(x, k), "tril"); }
-const Tensor& triu_out(const Tensor& result, const Tensor& x, int k) { return store_result(result, triu(x, k), "triu"); }
+const Tensor& tril_out(const Tensor& result, const Tensor& x, int k) {
+  return store_result(result, tril(x, k), "tril");
+}
+const Tensor& triu_out(const Tensor& result, const Tensor& x, int k) {
+  return store_result(result, triu(x, k), "triu");
+}
 
 }  // namespace backplane::inline v0

@@ -9,7 +9,8 @@
 namespace backplane::internal {
 namespace {
 
-Tensor scan(const char* what, plugin::ScanOp op, const Tensor& x, std::optional<int> axis, std::optional<DType> asked) {
+Tensor scan(const char* what, plugin::ScanOp op, const Tensor& x, std::optional<int> axis,
+            std::optional<DType> asked) {
   const TensorImpl& t = impl_of(x, what);
   if (!axis && t.shape.rank() != 1) return scan(what, op, x.reshape({-1}), 0, asked);
   const int along = normalize_axis(axis.value_or(0), t.shape.rank(), what);

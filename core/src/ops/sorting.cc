@@ -51,7 +51,8 @@ Sorted sort_along(const char* what, const Tensor& x, int axis, bool descending, 
   fill_launch(launch, space);
   const int flags = (descending ? plugin::kSortDescending : 0) | (values ? plugin::kSortValues : 0) |
                     (indices ? plugin::kSortIndices : 0);
-  launch.run(device, device.kernels->get(describe_kernel(plugin::SortOp::Sort, t.dtype, flags), what), plugin::Family::Sort);
+  launch.run(device, device.kernels->get(describe_kernel(plugin::SortOp::Sort, t.dtype, flags), what),
+             plugin::Family::Sort);
   return sorted;
 }
 
@@ -60,7 +61,8 @@ Tensor search(const Tensor& sorted, const Tensor& values, Side side) {
   const TensorImpl& v = impl_of(values, "searchsorted");
   check_same_device(s, v, "searchsorted");
   if (s.shape.rank() != 1)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("searchsorted: {} is not 1-dimensional", describe(s)));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("searchsorted: {} is not 1-dimensional", describe(s)));
   const DType type = promote_types(s.dtype, v.dtype);
   const Tensor haystack = sorted.astype(type, false).contiguous();
   const Tensor needles = values.astype(type, false).contiguous();
@@ -74,17 +76,20 @@ Tensor search(const Tensor& sorted, const Tensor& values, Side side) {
   launch.args.rank = 1;
   launch.args.shape[0] = v.size;
   launch.args.axis_size = haystack.size();
-  plugin::KernelDesc desc = describe_kernel(plugin::SortOp::Search, DType::Int64, side == Side::Right ? plugin::kSearchRight : 0);
+  plugin::KernelDesc desc =
+      describe_kernel(plugin::SortOp::Search, DType::Int64, side == Side::Right ? plugin::kSearchRight : 0);
   desc.types[1] = desc.types[2] = type;
   launch.run(device, device.kernels->get(desc, "searchsorted"), plugin::Family::Sort);
   return result;
 }
 
-// Where a sorted vector's elements begin anew: the first, and each that differs from the one before. NaN differs from NaN.
+// Where a sorted vector's elements begin anew: the first, and each that differs from the one before. NaN
+// differs from NaN.
 Tensor group_starts(const Tensor& sorted) {
   const int64_t n = sorted.size();
   const Tensor starts = full({n}, true, DType::Bool, sorted.device());
-  if (n > 1) not_equal_out(starts.slice(0, {.start = 1}), sorted.slice(0, {1, n}), sorted.slice(0, {0, n - 1}));
+  if (n > 1)
+    not_equal_out(starts.slice(0, {.start = 1}), sorted.slice(0, {1, n}), sorted.slice(0, {0, n - 1}));
   return starts;
 }
 
@@ -114,12 +119,15 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int axis, bool larges
   const Shape& shape = impl_of(x, "topk").shape;
   axis = internal::normalize_axis(axis, shape.rank(), "topk");
   if (k < 0 || k > shape[axis])
-    throw Error(ErrorCode::InvalidArgument, fmt::format("topk: {} of axis {} of shape {}", k, axis, shape.str()));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("topk: {} of axis {} of shape {}", k, axis, shape.str()));
   const auto sorted = sort_along("topk", x, axis, largest, true, true);
   return {sorted.values.slice(axis, {0, k}).contiguous(), sorted.indices.slice(axis, {0, k}).contiguous()};
 }
 
-Tensor searchsorted(const Tensor& sorted, const Tensor& values, Side side) { return internal::search(sorted, values, side); }
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, Side side) {
+  return internal::search(sorted, values, side);
+}
 const Tensor& searchsorted_out(const Tensor& result, const Tensor& sorted, const Tensor& values, Side side) {
   return store_result(result, searchsorted(sorted, values, side), "searchsorted");
 }
@@ -132,7 +140,8 @@ Tensor unique_values(const Tensor& x) {
 std::pair<Tensor, Tensor> unique_counts(const Tensor& x) {
   const Tensor sorted = sort(x.reshape({-1}));
   const Tensor starts = nonzero(internal::group_starts(sorted))[0];
-  const Tensor ends = concat({starts, full({1}, sorted.size(), DType::Int64, x.device())}).slice(0, {.start = 1});
+  const Tensor ends =
+      concat({starts, full({1}, sorted.size(), DType::Int64, x.device())}).slice(0, {.start = 1});
   if (starts.size() == 0) return {sorted, starts};
   return {take(sorted, starts), subtract(ends, starts)};
 }

@@ -222,7 +222,8 @@ Tensor Tensor::diagonal(int k) const {
   const int64_t count = std::max<int64_t>(0, std::min(t.shape[rank - 2] - row, t.shape[rank - 1] - column));
   Shape shape = t.shape;
   Strides strides = t.strides;
-  const int64_t offset = t.offset + (count > 0 ? row * strides[rank - 2] + column * strides[rank - 1] : 0);
+  const int64_t offset =
+      t.offset + (count > 0 ? row * t.strides[rank - 2] + column * t.strides[rank - 1] : 0);
   strides[rank - 2] += strides[rank - 1];
   shape[rank - 2] = count;
   shape.resize(rank - 1);
