@@ -37,7 +37,7 @@ class CopyKernel final : public CpuKernel {
     Space<2> space = launch_space<2>(args);
     char* const out = operand_pointer(args, kOut);
     const char* const in = operand_pointer(args, kIn);
-    space.order_by_first_operand();
+    space.order_by(kOut);
     space.merge();
     if (space.rank == 0) {
       std::memcpy(out, in, size_);

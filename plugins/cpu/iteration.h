@@ -36,16 +36,21 @@ struct Space {
     for (int k = 0; k < kOperands; ++k) std::swap(strides[k][a], strides[k][b]);
   }
 
-  void remove_dimension(int at) {
+  void move_innermost(int at) {
     for (int d = at; d + 1 < rank; ++d) swap_dimensions(d, d + 1);
+  }
+
+  void remove_dimension(int at) {
+    move_innermost(at);
     --rank;
   }
 
-  // Orders dimensions by operand 0's strides, the smallest innermost. Changes the order in which points come.
-  void order_by_first_operand() {
+  // Orders dimensions by one operand's strides, the smallest innermost. Changes the order in which points
+  // come.
+  void order_by(int operand) {
+    const auto stride = [&](int d) { return std::abs(strides[operand][d]); };
     for (int i = 1; i < rank; ++i) {
-      for (int d = i; d > 0 && std::abs(strides[0][d - 1]) < std::abs(strides[0][d]); --d)
-        swap_dimensions(d - 1, d);
+      for (int d = i; d > 0 && stride(d - 1) < stride(d); --d) swap_dimensions(d - 1, d);
     }
   }
 

@@ -1,16 +1,437 @@
 // SPDX-License-Identifier: Apache-2.0
+// The matmul family. Both factors are packed into panels, which takes care of strides and types, and blocks
+// of the product are then tasks of their own. Each element's sum runs over k in order whatever the blocks
+// are.
 #include "cpu/families.h"
-
-#include "backplane/plugin/base.h"
+#include "cpu/kernel.h"
+#include "cpu/matmul_problem.h"
+#include "cpu/program.h"
+#include "cpu/scratch.h"
+#include "cpu/vector_copy.h"
+#include "cpu/vector_matmul.h"
 
 namespace backplane::cpu {
+namespace {
 
-plugin::Status supports_matmul(const CpuDevice&, const plugin::KernelDesc&) {
-  return plugin::unimplemented("matmul");
+using plugin::DType;
+using plugin::make_status;
+using plugin::Status;
+using plugin::StatusCode;
+
+// Positions of k that a block runs over at once: its right panel then stays in the first-level cache.
+constexpr int64_t kDepth = 256;
+// Rows and columns of a block: its left panels stay in the second-level cache.
+constexpr int64_t kBlockRows = 96;
+constexpr int64_t kBlockColumns = 256;
+// Multiplications that take some 10 us.
+constexpr int64_t kGrain = int64_t{1} << 19;
+// A product whose packed factors are no larger than this is one task; a batch of them is many.
+constexpr int64_t kSmallBytes = 512 << 10;
+constexpr int64_t kSmallProduct = int64_t{1} << 21;
+// Elements of one factor that are packed at once in a larger product.
+constexpr int64_t kPackedElements = int64_t{1} << 24;
+
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+SumType sum_type(DType type) {
+  constexpr SumType kTypes[plugin::kDTypeCount] = {
+      SumType::Integer8, SumType::Integer8,  SumType::Integer16, SumType::Integer32, SumType::Integer64,
+      SumType::Integer8, SumType::Integer16, SumType::Integer32, SumType::Integer64, SumType::Float32,
+      SumType::Float32,  SumType::Float32,   SumType::Float64};
+  return kTypes[static_cast<size_t>(type)];
 }
 
-plugin::Status create_matmul(CpuDevice&, const plugin::KernelDesc&, plugin::Kernel**) {
-  return plugin::unimplemented("matmul");
+// The type whose bits the sums have: that of the descriptor, but float32 for float16 and bfloat16.
+DType stored_sum_type(DType type) {
+  return type == DType::Float16 || type == DType::BFloat16 ? DType::Float32 : type;
+}
+
+int log2_size(DType type) {
+  const uint32_t size = plugin::size_of(type);
+  return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+}
+
+// Sums to results: what the descriptor's epilogue does, from the type that sums have here. Empty (no output)
+// where sums are the results as they stand.
+plugin::Program finishing_program(const plugin::KernelDesc& desc) {
+  plugin::Program program = desc.epilogue;
+  const bool given = program.output_count != 0 && program.instruction_count != 0;
+  if (!given) {
+    program = plugin::Program{};
+    program.input_count = 1;
+    program.output_count = 1;
+    program.input_types[0] = desc.compute_type;
+    if (desc.types[0] != desc.compute_type) {
+      program.instructions[0] = {plugin::ScalarOp::cast, desc.types[0], {0, 0, 0}, {}};
+      program.instruction_count = 1;
+      program.outputs[0] = plugin::kResultSlot;
+    }
+  }
+  return program;
+}
+
+class MatmulKernel final : public CpuKernel {
+ public:
+  MatmulKernel(CpuDevice& device, const plugin::KernelDesc& desc);
+
+  Status workspace(const plugin::LaunchArgs* args, uint64_t* bytes) noexcept override {
+    *bytes = static_cast<uint64_t>(workspace_bytes(read_problem(*args)));
+    return plugin::kOk;
+  }
+  Status run(const plugin::LaunchArgs& args) const override;
+
+ private:
+  // One product of a launch: addresses of every operand at its origin.
+  struct Product {
+    const plugin::LaunchArgs& args;
+    const MatmulProblem& problem;
+    char* at[kMatmulOperands];
+  };
+  // A block of the product's rows and columns.
+  struct Block {
+    int64_t row;
+    int64_t column;
+    int64_t rows;
+    int64_t columns;
+  };
+  // Part of both factors, packed.
+  struct Panels {
+    const char* left;
+    const char* right;
+    int64_t k;
+  };
+
+  bool is_small(const MatmulProblem& problem) const;
+  int64_t chunk_rows(const MatmulProblem& problem, int64_t count, int64_t width) const;
+  int64_t workspace_bytes(const MatmulProblem& problem) const;
+
+  Product product(const plugin::LaunchArgs& args, const MatmulProblem& problem, int64_t index) const;
+  void run_small(const plugin::LaunchArgs& args, const MatmulProblem& problem) const;
+  void run_large(const Product& product, char* workspace) const;
+  void run_parts(const Product& product, char* workspace) const;
+  void pack(const Product& product, bool left, int64_t first, int64_t count, int64_t k_begin, int64_t k,
+            char* panels) const;
+  void multiply(const Panels& panels, int64_t row_panel, int64_t column_panel, int64_t m, int64_t n,
+                char* sums, int64_t stride) const;
+  void make_block(const Product& product, const Panels& panels, const Block& block, int64_t first_row,
+                  int64_t first_column) const;
+  void finish(const Product& product, const Block& block, const char* sums, int64_t stride) const;
+
+  const MatmulLoops& loops_;
+  PackFunction pack_left_[3] = {};  // by operand: 1 and 2
+  PackFunction pack_right_[3] = {};
+  uint32_t sizes_[kMatmulOperands] = {};
+  DType result_type_;
+  uint32_t epilogue_inputs_ = 1;
+  CompiledProgramPtr finishing_;  // null: sums are results
+  CompiledProgramPtr rounding_;   // null but where sums are rounded to a narrower type before the epilogue
+};
+
+MatmulKernel::MatmulKernel(CpuDevice& device, const plugin::KernelDesc& desc)
+    : CpuKernel(device),
+      loops_(active_matmul_table().loops[static_cast<size_t>(sum_type(desc.compute_type))]) {
+  for (int operand = 1; operand <= 2; ++operand) {
+    const auto type = static_cast<size_t>(desc.types[operand]);
+    pack_left_[operand] = loops_.pack_left[type];
+    pack_right_[operand] = loops_.pack_right[type];
+    sizes_[operand] = plugin::size_of(desc.types[operand]);
+  }
+  const plugin::Program program = finishing_program(desc);
+  const DType stored = stored_sum_type(desc.compute_type);
+  result_type_ = output_type(program, 0);
+  epilogue_inputs_ = program.input_count;
+  if (stored != desc.compute_type) {
+    plugin::Program rounding{};
+    rounding.input_count = 1;
+    rounding.output_count = 1;
+    rounding.outputs[0] = plugin::kResultSlot;
+    rounding.input_types[0] = stored;
+    rounding.instruction_count = 1;
+    rounding.instructions[0] = {plugin::ScalarOp::cast, desc.compute_type, {0, 0, 0}, {}};
+    rounding_ = compile_program(rounding);
+  }
+  if (!is_identity(program)) finishing_ = compile_program(program);
+  sizes_[0] = plugin::size_of(result_type_);
+  for (uint32_t i = 1; i < epilogue_inputs_; ++i) sizes_[2 + i] = plugin::size_of(program.input_types[i]);
+}
+
+// Multiplications of one product are few, and its factors fit the second-level cache.
+bool MatmulKernel::is_small(const MatmulProblem& problem) const {
+  const int64_t packed =
+      (round_up(problem.m, loops_.rows) + round_up(problem.n, loops_.columns)) * problem.k * loops_.size;
+  const bool many = problem.batch_count > 1 || problem.m * problem.n * problem.k <= kSmallProduct;
+  return problem.parts == 1 && packed <= kSmallBytes && many;
+}
+
+// How many of `count` rows are packed at once.
+int64_t MatmulKernel::chunk_rows(const MatmulProblem& problem, int64_t count, int64_t width) const {
+  const int64_t most = std::max<int64_t>(kPackedElements / std::max<int64_t>(problem.part, 1), 4 * width);
+  return round_up(std::min(count, most), width);
+}
+
+int64_t MatmulKernel::workspace_bytes(const MatmulProblem& problem) const {
+  if (is_small(problem)) return 0;
+  const int64_t rows = chunk_rows(problem, problem.m, loops_.rows);
+  const int64_t columns = chunk_rows(problem, problem.n, loops_.columns);
+  const int64_t sums = problem.parts == 1 ? 0 : problem.parts * round_up(problem.m * problem.n, 64);
+  return (round_up(rows * problem.part, 64) + round_up(columns * problem.part, 64) + sums) * loops_.size;
+}
+
+MatmulKernel::Product MatmulKernel::product(const plugin::LaunchArgs& args, const MatmulProblem& problem,
+                                            int64_t index) const {
+  Product product{args, problem, {}};
+  const Walker<kMatmulOperands> walker(problem.batch, problem.batch.rank, index);
+  for (uint32_t k = 0; k < args.operand_count && k < kMatmulOperands; ++k) {
+    product.at[k] = operand_pointer(args, k) + walker.offset(static_cast<int>(k)) * sizes_[k];
+  }
+  return product;
+}
+
+Status MatmulKernel::run(const plugin::LaunchArgs& args) const {
+  const MatmulProblem problem = read_problem(args);
+  const int64_t needed = workspace_bytes(problem);
+  if (static_cast<uint64_t>(needed) > args.workspace_bytes) {
+    return make_status(StatusCode::InvalidArgument, 0, "%s: the workspace has %llu bytes, %lld are needed",
+                       args.label, static_cast<unsigned long long>(args.workspace_bytes),
+                       static_cast<long long>(needed));
+  }
+  if (is_small(problem)) {
+    run_small(args, problem);
+    return plugin::kOk;
+  }
+  char* const workspace = static_cast<char*>(args.workspace->host_pointer()) + args.workspace_offset;
+  for (int64_t i = 0; i < problem.batch_count; ++i) {
+    const Product each = product(args, problem, i);
+    if (problem.parts > 1) {
+      run_parts(each, workspace);
+    } else {
+      run_large(each, workspace);
+    }
+  }
+  return plugin::kOk;
+}
+
+void MatmulKernel::pack(const Product& product, bool left, int64_t first, int64_t count, int64_t k_begin,
+                        int64_t k, char* panels) const {
+  const MatmulProblem& problem = product.problem;
+  const int operand = left ? problem.left : problem.right;
+  const int64_t row_stride = left ? problem.m_strides[operand] : problem.n_strides[operand];
+  const int64_t k_stride = left ? problem.left_k_stride : problem.right_k_stride;
+  const char* const source =
+      product.at[operand] + (first * row_stride + k_begin * k_stride) * sizes_[operand];
+  (left ? pack_left_ : pack_right_)[operand](source, row_stride, k_stride, count, k, panels);
+}
+
+// A block of sums from whole panels, kDepth positions of k at a time.
+void MatmulKernel::multiply(const Panels& panels, int64_t row_panel, int64_t column_panel, int64_t m,
+                            int64_t n, char* sums, int64_t stride) const {
+  const int64_t left_distance = panels.k * loops_.rows;
+  const int64_t right_distance = panels.k * loops_.columns;
+  int64_t k = 0;
+  do {
+    const int64_t depth = std::min(kDepth, panels.k - k);
+    loops_.multiply(m, n, depth, panels.left + (row_panel * left_distance + k * loops_.rows) * loops_.size,
+                    left_distance,
+                    panels.right + (column_panel * right_distance + k * loops_.columns) * loops_.size,
+                    right_distance, sums, stride, k > 0);
+    k += depth;
+  } while (k < panels.k);
+}
+
+// Sums of a block, through the epilogue, row by row.
+void MatmulKernel::finish(const Product& product, const Block& block, const char* sums,
+                          int64_t stride) const {
+  const MatmulProblem& problem = product.problem;
+  const int64_t out_stride = problem.n_strides[0];
+  const bool contiguous = out_stride == 1 || block.columns == 1;
+  alignas(64) char rounded[kBlockColumns * 8];
+  alignas(64) char stored[kBlockColumns * 8];
+  for (int64_t i = 0; i < block.rows; ++i) {
+    const auto address = [&](uint32_t k) {
+      return product.at[k] +
+             ((block.row + i) * problem.m_strides[k] + block.column * problem.n_strides[k]) * sizes_[k];
+    };
+    char* const out = address(0);
+    const void* inputs[plugin::kMaxInputs] = {sums + i * stride * loops_.size};
+    int64_t strides[plugin::kMaxInputs] = {1};
+    if (rounding_ != nullptr) {
+      void* const outputs[] = {rounded};
+      run_program_tile(*rounding_, inputs, strides, nullptr, outputs, block.columns, 0);
+      inputs[0] = rounded;
+    }
+    for (uint32_t k = 1; k < epilogue_inputs_; ++k) {
+      inputs[k] = address(2 + k);
+      strides[k] = problem.n_strides[2 + k];
+    }
+    const void* results = inputs[0];
+    if (finishing_ != nullptr) {
+      void* const outputs[] = {contiguous ? out : stored};
+      run_program_tile(*finishing_, inputs, strides, product.args.scalars, outputs, block.columns, 0);
+      if (contiguous) continue;
+      results = stored;
+    }
+    active_vector_copy().strided[log2_size(result_type_)](out, out_stride, static_cast<const char*>(results),
+                                                          1, block.columns);
+  }
+}
+
+// One block of results; panels start at the product's row `first_row` and column `first_column`.
+void MatmulKernel::make_block(const Product& product, const Panels& panels, const Block& block,
+                              int64_t first_row, int64_t first_column) const {
+  const MatmulProblem& problem = product.problem;
+  const int64_t row_panel = (block.row - first_row) / loops_.rows;
+  const int64_t column_panel = (block.column - first_column) / loops_.columns;
+  const bool direct =
+      finishing_ == nullptr && rounding_ == nullptr && (problem.n_strides[0] == 1 || problem.n == 1);
+  if (direct) {
+    char* const out =
+        product.at[0] + (block.row * problem.m_strides[0] + block.column * problem.n_strides[0]) * sizes_[0];
+    multiply(panels, row_panel, column_panel, block.rows, block.columns, out, problem.m_strides[0]);
+    return;
+  }
+  char* const sums = thread_scratch<Scratch::Sums>(kBlockRows * kBlockColumns * loops_.size);
+  multiply(panels, row_panel, column_panel, block.rows, block.columns, sums, kBlockColumns);
+  finish(product, block, sums, kBlockColumns);
+}
+
+// Whole products in the calling thread, several at once.
+void MatmulKernel::run_small(const plugin::LaunchArgs& args, const MatmulProblem& problem) const {
+  const int64_t left_elements = round_up(round_up(problem.m, loops_.rows) * problem.k, 64);
+  const int64_t right_elements = round_up(problem.n, loops_.columns) * problem.k;
+  const bool shared = problem.right_is_shared();
+  const int64_t work = std::max<int64_t>(1, problem.m * problem.n * problem.k);
+  threads().loop(problem.batch_count, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    char* const left = thread_scratch<Scratch::Panels>((left_elements + right_elements) * loops_.size);
+    char* const right = left + left_elements * loops_.size;
+    for (int64_t i = begin; i < end; ++i) {
+      const Product each = product(args, problem, i);
+      pack(each, true, 0, problem.m, 0, problem.k, left);
+      if (i == begin || !shared) pack(each, false, 0, problem.n, 0, problem.k, right);
+      for (int64_t column = 0; column < problem.n; column += kBlockColumns) {
+        for (int64_t row = 0; row < problem.m; row += kBlockRows) {
+          make_block(each, {left, right, problem.k},
+                     {row, column, std::min(kBlockRows, problem.m - row),
+                      std::min(kBlockColumns, problem.n - column)},
+                     0, 0);
+        }
+      }
+    }
+  });
+}
+
+// One product on all threads: chunks of both factors are packed, then blocks of the product made of them.
+void MatmulKernel::run_large(const Product& product, char* workspace) const {
+  const MatmulProblem& problem = product.problem;
+  const int64_t row_chunk = chunk_rows(problem, problem.m, loops_.rows);
+  const int64_t column_chunk = chunk_rows(problem, problem.n, loops_.columns);
+  char* const left = workspace;
+  char* const right = left + round_up(row_chunk * problem.k, 64) * loops_.size;
+  const auto pack_chunk = [&](bool is_left, int64_t first, int64_t count, char* panels) {
+    const int64_t width = is_left ? loops_.rows : loops_.columns;
+    const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(width * problem.k, 1));
+    threads().loop(divide_up(count, width), grain, [&](int64_t begin, int64_t end) {
+      const int64_t rows = std::min(end * width, count) - begin * width;
+      pack(product, is_left, first + begin * width, rows, 0, problem.k,
+           panels + begin * width * problem.k * loops_.size);
+    });
+  };
+  for (int64_t first_column = 0; first_column < problem.n; first_column += column_chunk) {
+    const int64_t columns = std::min(column_chunk, problem.n - first_column);
+    pack_chunk(false, first_column, columns, right);
+    for (int64_t first_row = 0; first_row < problem.m; first_row += row_chunk) {
+      const int64_t rows = std::min(row_chunk, problem.m - first_row);
+      pack_chunk(true, first_row, rows, left);
+      const int64_t row_blocks = divide_up(rows, kBlockRows);
+      const int64_t column_blocks = divide_up(columns, kBlockColumns);
+      const int64_t work = std::max<int64_t>(1, kBlockRows * kBlockColumns * problem.k);
+      threads().loop(row_blocks * column_blocks, std::max<int64_t>(1, kGrain / work),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) {
+                         const int64_t row = i % row_blocks * kBlockRows;
+                         const int64_t column = i / row_blocks * kBlockColumns;
+                         make_block(product, {left, right, problem.k},
+                                    {first_row + row, first_column + column, std::min(kBlockRows, rows - row),
+                                     std::min(kBlockColumns, columns - column)},
+                                    first_row, first_column);
+                       }
+                     });
+    }
+  }
+}
+
+// A small product with a long k: every part of k is a product of its own; they are added in pairs.
+void MatmulKernel::run_parts(const Product& product, char* workspace) const {
+  const MatmulProblem& problem = product.problem;
+  const int64_t elements = round_up(problem.m * problem.n, 64);
+  const int64_t row_chunk = chunk_rows(problem, problem.m, loops_.rows);
+  const int64_t column_chunk = chunk_rows(problem, problem.n, loops_.columns);
+  char* const sums =
+      workspace +
+      (round_up(row_chunk * problem.part, 64) + round_up(column_chunk * problem.part, 64)) * loops_.size;
+  const auto sums_of = [&](int64_t part) { return sums + part * elements * loops_.size; };
+  threads().loop(problem.parts, 1, [&](int64_t begin, int64_t end) {
+    const int64_t left_elements = round_up(loops_.rows * kDepth, 64);
+    char* const left =
+        thread_scratch<Scratch::Panels>((left_elements + loops_.columns * kDepth) * loops_.size);
+    char* const right = left + left_elements * loops_.size;
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t k_end = std::min((part + 1) * problem.part, problem.k);
+      for (int64_t k = part * problem.part; k < k_end; k += kDepth) {
+        const int64_t depth = std::min(kDepth, k_end - k);
+        for (int64_t column = 0; column < problem.n; column += loops_.columns) {
+          const int64_t columns = std::min<int64_t>(loops_.columns, problem.n - column);
+          pack(product, false, column, columns, k, depth, right);
+          for (int64_t row = 0; row < problem.m; row += loops_.rows) {
+            const int64_t rows = std::min<int64_t>(loops_.rows, problem.m - row);
+            pack(product, true, row, rows, k, depth, left);
+            loops_.multiply(rows, columns, depth, left, 0, right, 0,
+                            sums_of(part) + (row * problem.n + column) * loops_.size, problem.n,
+                            k > part * problem.part);
+          }
+        }
+      }
+    }
+  });
+  for (int64_t step = 1; step < problem.parts; step *= 2) {
+    for (int64_t part = 0; part + step < problem.parts; part += 2 * step) {
+      loops_.add(sums_of(part), sums_of(part + step), problem.m * problem.n);
+    }
+  }
+  for (int64_t column = 0; column < problem.n; column += kBlockColumns) {
+    finish(product, {0, column, problem.m, std::min(kBlockColumns, problem.n - column)},
+           sums + column * loops_.size, problem.n);
+  }
+}
+
+Status invalid(const char* what) { return make_status(StatusCode::InvalidArgument, 0, "matmul: %s", what); }
+
+}  // namespace
+
+Status supports_matmul(const CpuDevice&, const plugin::KernelDesc& desc) {
+  for (const DType type : {desc.compute_type, desc.types[0], desc.types[1], desc.types[2]}) {
+    if (plugin::size_of(type) == 0) return invalid("a type is unknown");
+    if (type == DType::Bool) return make_status(StatusCode::Unimplemented, 0, "matmul: bool has no products");
+  }
+  const MatmulLoops& loops = active_matmul_table().loops[static_cast<size_t>(sum_type(desc.compute_type))];
+  if (loops.pack_left[static_cast<size_t>(desc.types[1])] == nullptr ||
+      loops.pack_left[static_cast<size_t>(desc.types[2])] == nullptr) {
+    return make_status(StatusCode::Unimplemented, 0, "matmul: integers and floating values do not mix");
+  }
+  if (desc.epilogue.output_count == 0 || desc.epilogue.instruction_count == 0) return plugin::kOk;
+  if (Status status = check_program(desc.epilogue); !status.ok()) return status;
+  if (desc.epilogue.output_count != 1 || output_type(desc.epilogue, 0) != desc.types[0]) {
+    return invalid("the epilogue needs one output, of the result's type");
+  }
+  if (desc.epilogue.input_count == 0 || desc.epilogue.input_types[0] != desc.compute_type) {
+    return invalid("the epilogue's input 0 is not of the type that sums are made in");
+  }
+  return plugin::kOk;
+}
+
+Status create_matmul(CpuDevice& device, const plugin::KernelDesc& desc, plugin::Kernel** kernel) {
+  *kernel = new MatmulKernel(device, desc);
+  return plugin::kOk;
 }
 
 }  // namespace backplane::cpu

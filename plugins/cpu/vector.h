@@ -49,6 +49,11 @@ template <typename V>
 BACKPLANE_INLINE void store(void* address, V value) {
   __builtin_memcpy(address, &value, sizeof value);
 }
+// `value` in every lane. Subtracting 0 changes no number, -0 included; adding it would.
+template <typename T>
+BACKPLANE_INLINE Vector<T> broadcast(T value) {
+  return value - Vector<T>{};
+}
 BACKPLANE_INLINE Bytes load_bytes(const char* address) { return load<Bytes>(address); }
 BACKPLANE_INLINE void store_bytes(char* address, Bytes value) { store(address, value); }
 BACKPLANE_INLINE Bytes broadcast_word(uint64_t word) { return Bytes{} + word; }
