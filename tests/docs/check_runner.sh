@@ -30,6 +30,9 @@ passes '```cpp app.cc' '#include "backplane/version.h"' 'int main() { return bac
   'target_link_libraries(app PRIVATE backplane::backplane)' '```' \
   '```sh' 'cmake -B build' 'cmake --build build' 'build/app' '```'
 
+passes '```cpp' 'const Tensor a = tensor({1.0f, 2.0f});' 'if ((a + a).to_vector<float>()[1] != 4) return 1;' '```'
+
+fails '```cpp' 'const Tensor a = tensor({1.0f, 2.0f});' 'if ((a + a).to_vector<float>()[1] != 5) return 1;' '```'
 fails '```' 'no language' '```'
 fails '```cpp' 'int main() { return 1; }' '```'
 fails '```cpp' 'int main() { not c++ }' '```'
