@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// ld, ldu, st, and the cache hints that change nothing here.
+#include <cstring>
+
+#include "ops/access.h"
+
+namespace cuda_double {
+namespace {
+
+constexpr int kMaxVector = 8;
+
+template <Space kSpace>
+uint8_t* find_bytes(Warp& warp, const Instr& instr, int lane, uint64_t address, uint32_t size, bool write) {
+  Block& block = *warp.block;
+  const bool aligned = (address & (size - 1)) == 0;
+  if constexpr (kSpace == Space::kShared) {
+    if (aligned && address + size <= block.shared_size && address < block.shared_size)
+      return block.shared.data() + address;
+  } else if constexpr (kSpace == Space::kLocal) {
+    if (aligned && address + size <= block.local_stride && address < block.local_stride)
+      return block.local_memory(warp, lane) + address;
+  } else if constexpr (kSpace == Space::kGlobal || kSpace == Space::kGeneric) {
+    if (uint8_t* bytes = aligned ? translate(block, address, size) : nullptr) return bytes;
+  }
+  return locate(warp, instr, lane, kSpace, address, size, write).host;
+}
+
+template <class M, class R>
+void load_checked(Warp& warp, const Instr& instr, Space space) {
+  const uint32_t size = sizeof(M) * instr.count;
+  for_lanes(warp.mask, [&](int lane) {
+    const AccessTarget target =
+        locate(warp, instr, lane, space, lane_address(warp, instr, lane), size, false);
+    check_access(warp, instr, lane, target, size, Access::kRead, nullptr);
+    M values[kMaxVector];
+    std::memcpy(values, target.host, size);
+    for (int i = 0; i < instr.count; ++i) warp.at<R>(instr.list[i])[lane] = static_cast<R>(values[i]);
+  });
+}
+
+template <Space kSpace, class M, class R>
+void load(Warp& warp, const Instr& instr) {
+  Block& block = *warp.block;
+  if (block.launch->checks.any()) return load_checked<M, R>(warp, instr, kSpace);
+  if constexpr (kSpace == Space::kGlobal || kSpace == Space::kGeneric) refresh_translations(block);
+  if (instr.count == 1) {
+    R* dst = warp.at<R>(instr.list[0]);
+    for_lanes(warp.mask, [&](int lane) {
+      M value;
+      std::memcpy(&value,
+                  find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), sizeof(M), false),
+                  sizeof(M));
+      dst[lane] = static_cast<R>(value);
+    });
+    return;
+  }
+  const uint32_t size = sizeof(M) * instr.count;
+  for_lanes(warp.mask, [&](int lane) {
+    M values[kMaxVector];
+    std::memcpy(values, find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), size, false),
+                size);
+    for (int i = 0; i < instr.count; ++i) warp.at<R>(instr.list[i])[lane] = static_cast<R>(values[i]);
+  });
+}
+
+template <class M, class R>
+void store_checked(Warp& warp, const Instr& instr, Space space) {
+  const uint32_t size = sizeof(M) * instr.count;
+  for_lanes(warp.mask, [&](int lane) {
+    M values[kMaxVector];
+    for (int i = 0; i < instr.count; ++i) values[i] = static_cast<M>(warp.at<R>(instr.list[i])[lane]);
+    const AccessTarget target = locate(warp, instr, lane, space, lane_address(warp, instr, lane), size, true);
+    check_access(warp, instr, lane, target, size, Access::kWrite, values);
+    std::memcpy(target.host, values, size);
+  });
+}
+
+template <Space kSpace, class M, class R>
+void store(Warp& warp, const Instr& instr) {
+  Block& block = *warp.block;
+  if (block.launch->checks.any()) return store_checked<M, R>(warp, instr, kSpace);
+  if constexpr (kSpace == Space::kGlobal || kSpace == Space::kGeneric) refresh_translations(block);
+  if (instr.count == 1) {
+    const R* src = warp.at<R>(instr.list[0]);
+    for_lanes(warp.mask, [&](int lane) {
+      const M value = static_cast<M>(src[lane]);
+      std::memcpy(find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), sizeof(M), true),
+                  &value, sizeof(M));
+    });
+    return;
+  }
+  const uint32_t size = sizeof(M) * instr.count;
+  for_lanes(warp.mask, [&](int lane) {
+    M values[kMaxVector];
+    for (int i = 0; i < instr.count; ++i) values[i] = static_cast<M>(warp.at<R>(instr.list[i])[lane]);
+    std::memcpy(find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), size, true), values,
+                size);
+  });
+}
+
+using BySpace = Handler[5];  // generic, global and const, shared, local, param
+
+template <class M, class R>
+constexpr BySpace kLoads = {load<Space::kGeneric, M, R>, load<Space::kGlobal, M, R>,
+                            load<Space::kShared, M, R>, load<Space::kLocal, M, R>, load<Space::kParam, M, R>};
+template <class M, class R>
+constexpr BySpace kStores = {store<Space::kGeneric, M, R>, store<Space::kGlobal, M, R>,
+                             store<Space::kShared, M, R>, store<Space::kLocal, M, R>,
+                             store<Space::kParam, M, R>};
+
+template <class M>
+Handler pick_load(uint8_t register_size, int space) {
+  switch (register_size) {
+    case 2:
+      if constexpr (sizeof(M) <= 2)
+        return kLoads<M, std::conditional_t<std::is_signed_v<M>, int16_t, uint16_t>>[space];
+      return nullptr;
+    case 4:
+      if constexpr (sizeof(M) <= 4)
+        return kLoads<M, std::conditional_t<std::is_signed_v<M>, int32_t, uint32_t>>[space];
+      return nullptr;
+    default:
+      return kLoads<M, std::conditional_t<std::is_signed_v<M>, int64_t, uint64_t>>[space];
+  }
+}
+
+template <class M>
+Handler pick_store(uint8_t register_size, int space) {
+  switch (register_size) {
+    case 2:
+      if constexpr (sizeof(M) <= 2) return kStores<M, uint16_t>[space];
+      return nullptr;
+    case 4:
+      if constexpr (sizeof(M) <= 4) return kStores<M, uint32_t>[space];
+      return nullptr;
+    default:
+      return kStores<M, uint64_t>[space];
+  }
+}
+
+Handler pick(Type type, uint8_t register_size, int space, bool write) {
+  const bool is_signed = info(type).kind == TypeKind::kSigned && !write;
+  switch (info(type).size) {
+    case 1:
+      return write       ? pick_store<uint8_t>(register_size, space)
+             : is_signed ? pick_load<int8_t>(register_size, space)
+                         : pick_load<uint8_t>(register_size, space);
+    case 2:
+      return write       ? pick_store<uint16_t>(register_size, space)
+             : is_signed ? pick_load<int16_t>(register_size, space)
+                         : pick_load<uint16_t>(register_size, space);
+    case 4:
+      return write       ? pick_store<uint32_t>(register_size, space)
+             : is_signed ? pick_load<int32_t>(register_size, space)
+                         : pick_load<uint32_t>(register_size, space);
+    case 8:
+      return write       ? pick_store<uint64_t>(register_size, space)
+             : is_signed ? pick_load<int64_t>(register_size, space)
+                         : pick_load<uint64_t>(register_size, space);
+    default:
+      return nullptr;
+  }
+}
+
+int space_column(Space space) {
+  switch (space) {
+    case Space::kGeneric:
+      return 0;
+    case Space::kGlobal:
+    case Space::kConst:
+      return 1;
+    case Space::kShared:
+      return 2;
+    case Space::kLocal:
+      return 3;
+    case Space::kParam:
+      return 4;
+  }
+  return 0;
+}
+
+// A register at least as wide as `type`, or a literal.
+uint32_t element_slot(Decoding& decoding, const Operand& operand, Type type, uint8_t& size, bool write) {
+  if (operand.kind != Operand::Kind::kRegister) {
+    const Type bits = info(type).size == 1 ? Type::kB16 : type;
+    size = info(bits).size;
+    if (!write) return decoding.destination(operand, bits);
+    const bool half = info(type).size == 2;
+    return decoding.source(operand, half ? Type::kB16 : bits);
+  }
+  const Type have = decoding.builder.register_type(operand.reg);
+  if (have == Type::kPred || info(have).size < info(type).size)
+    decoding.fail("a register that is too narrow");
+  size = info(have).size;
+  return decoding.builder.register_slot(operand.reg);
+}
+
+void skip_hints(Decoding& decoding) {
+  decoding.ignore(
+      {"volatile", "weak", "relaxed", "acquire", "release", "mmio", "nc", "cta", "cluster", "gpu", "sys"});
+  decoding.ignore({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal", "L1::evict_unchanged",
+                   "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B",
+                   "L2::256B"});
+}
+
+void decode_access(Decoding& decoding, bool write) {
+  Space space = take_access_space(decoding);
+  skip_hints(decoding);
+  const int vector = decoding.choose({"v2", "v4", "v8"});
+  const Type type = decoding.type();
+  if (type == Type::kPred || info(type).size > 8) decoding.fail("not a type that memory holds");
+  decoding.expect_operands(2, 2);
+  if (write && space == Space::kConst) decoding.fail("constant memory cannot be written");
+  space = decode_address_operand(decoding, decoding.operand(write ? 0 : 1), space);
+  const Operand& value = decoding.operand(write ? 1 : 0);
+  const std::vector<Operand> single{value};
+  const std::vector<Operand>& elements = vector < 0 ? single : value.items;
+  if (elements.size() != (vector < 0 ? 1u : 2u << vector)) decoding.fail("a vector of the wrong length");
+  std::vector<uint32_t> slots;
+  uint8_t size = 0;
+  for (const Operand& element : elements) {
+    uint8_t this_size = 0;
+    slots.push_back(element_slot(decoding, element, type, this_size, write));
+    if (size != 0 && size != this_size) decoding.fail("registers of different widths");
+    size = this_size;
+  }
+  decoding.list(std::move(slots));
+  decoding.instr.run = pick(type, size, space_column(space), write);
+}
+
+void decode_ld(Decoding& decoding) { decode_access(decoding, false); }
+void decode_st(Decoding& decoding) { decode_access(decoding, true); }
+
+void nothing(Warp&, const Instr&) {}
+
+void decode_hint(Decoding& decoding) {
+  take_access_space(decoding);
+  decoding.ignore({"L1", "L2", "L2::evict_last", "L2::evict_normal", "L2::128B"});
+  decoding.instr.run = nothing;
+}
+
+constexpr OpcodeRow kRows[] = {
+    {"ld", decode_ld},
+    {"ldu", decode_ld},
+    {"st", decode_st},
+    {"prefetch", decode_hint},
+    {"prefetchu", decode_hint},
+    {"discard", decode_hint},
+    {"applypriority", decode_hint},
+};
+
+}  // namespace
+
+std::span<const OpcodeRow> memory_opcodes() { return kRows; }
+
+}  // namespace cuda_double
