@@ -4,6 +4,7 @@
 #include <oneapi/tbb/version.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "cpu/isa.h"
@@ -20,11 +21,12 @@ namespace {
 
 constexpr uint32_t kMaxDevices = 1024;
 
-plugin::Note make_note(const char* subject, const std::string& cause, const char* remedy) {
+// An option's value that makes no sense, and what follows.
+plugin::Note make_note(const char* subject, const char* value, const char* cause, const char* remedy) {
   plugin::Note note{};
   note.struct_size = sizeof note;
   plugin::copy_text(note.subject, subject);
-  plugin::copy_text(note.cause, cause.c_str());
+  std::snprintf(note.cause, sizeof note.cause, "'%.200s'%s", value, cause);
   plugin::copy_text(note.remedy, remedy);
   return note;
 }
@@ -60,17 +62,14 @@ void CpuBackend::read_devices_option(const char* value) {
     device_count_ = static_cast<uint32_t>(count);
     return;
   }
-  notes_.push_back(make_note("option devices",
-                             "'" + std::string(value) + "' is no number of devices; one is used",
+  notes_.push_back(make_note("option devices", value, " is no number of devices; one is used",
                              "set BACKPLANE_CPU_DEVICES to a number from 1 to 1024"));
 }
 
 void CpuBackend::read_isa_option(const char* value) {
   if (value == nullptr || *value == '\0' || select_isa(value)) return;
   notes_.push_back(
-      make_note("option isa",
-                "'" + std::string(value) + "' is no instruction set of this processor; " +
-                    isa_name(active_isa()) + " is used",
+      make_note("option isa", value, " is no instruction set of this processor; the best one is used",
                 "set BACKPLANE_CPU_ISA to baseline, avx2 or avx512, at most what the processor has"));
 }
 

@@ -10,7 +10,7 @@
 namespace backplane::cpu {
 
 // What a thread may need at the same time.
-enum class Scratch { Panels, Sums };
+enum class Scratch { Panels, Sums, Parameters };
 
 // `bytes` of memory of the calling thread's own, at a multiple of 64, with any contents: valid until the
 // thread's next call for the same use. Kept for the next call; each thread holds the most it ever needed, so
