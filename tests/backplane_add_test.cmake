@@ -79,7 +79,10 @@ endforeach()
 endfunction()
 
 # What a developer's shell may hold and no test may see.
-set(BACKPLANE_TEST_ENVIRONMENT BACKPLANE_PLUGIN_PATH=unset: BACKPLANE_CPU_DEVICES=unset: BACKPLANE_CACHE_DIR=unset:)
+set(BACKPLANE_TEST_ENVIRONMENT BACKPLANE_PLUGIN_PATH=unset: BACKPLANE_CPU_DEVICES=unset: BACKPLANE_CACHE_DIR=unset:
+  BACKPLANE_OPENCL_SUBDEVICES=unset: BACKPLANE_OPENCL_CACHE=unset:
+  BACKPLANE_OPENCL_CACHE_DIR=set:${PROJECT_BINARY_DIR}/opencl-cache
+  POCL_CACHE_DIR=set:${PROJECT_BINARY_DIR}/pocl-cache)  # nothing is left in the home folder
 if(BACKPLANE_SANITIZE STREQUAL "address")
   list(APPEND BACKPLANE_TEST_ENVIRONMENT ASAN_OPTIONS=set:detect_stack_use_after_return=1:strict_string_checks=1)
 elseif(BACKPLANE_SANITIZE STREQUAL "undefined")

@@ -2,8 +2,8 @@
 //
 // What the formulas need of the language, for OpenCL C 1.2 and later: types, bit casts and the built-in
 // functions. Build with -cl-fp32-correctly-rounded-divide-sqrt where the device has it, or define
-// BP_SOFT_DIVIDE_SQRT, which computes float32 quotients and roots through float64 (where BP_HAS_F64). float64
-// is used where the device has it.
+// BP_SOFT_DIVIDE_SQRT, which computes float32 quotients and roots through float64, or integers where there is
+// none. float64 is used where the device has it.
 #ifndef BACKPLANE_KERNELS_PRELUDE_OPENCL_H_
 #define BACKPLANE_KERNELS_PRELUDE_OPENCL_H_
 
@@ -87,6 +87,10 @@ BP_FN bp_f32 bpm_divide_f32(bp_f32 a, bp_f32 b) {
   return (bp_f32)((rest != 0 && q - q == 0) ? odd : q);
 }
 BP_FN bp_f32 bpm_sqrt_f32(bp_f32 a) { return (bp_f32)sqrt((bp_f64)a); }
+#elif defined(BP_SOFT_DIVIDE_SQRT)
+#include "backplane/kernels/soft_divide.h"
+BP_FN bp_f32 bpm_divide_f32(bp_f32 a, bp_f32 b) { return bp_soft_divide_f32(a, b); }
+BP_FN bp_f32 bpm_sqrt_f32(bp_f32 a) { return bp_soft_sqrt_f32(a); }
 #else
 BP_FN bp_f32 bpm_divide_f32(bp_f32 a, bp_f32 b) { return a / b; }
 BP_FN bp_f32 bpm_sqrt_f32(bp_f32 a) { return sqrt(a); }

@@ -27,25 +27,27 @@
 
 #include "backplane/kernels/cast.h"
 
-// The name of a row's function for the type at hand, BP_S; `name` itself is never expanded as a macro.
+// The name of a row's function for the type at hand, BP_S. A row's own macro pastes it together itself:
+// handed on to BP, the name would be expanded first, and OpenCL compilers define some of them (abs, copysign)
+// as macros.
 #define BP_JOIN(prefix, suffix) prefix##suffix
 #define BP_NAME(prefix, suffix) BP_JOIN(prefix, suffix)
 #define BP(name) BP_NAME(bp_##name##_, BP_S)
 #define BP_MATH(name) BP_NAME(bpm_##name##_, BP_S)
 
 #define BACKPLANE_EXACT_1(name, expression) \
-  BP_FN BP_T BP(name)(BP_T a) { return (BP_T)(expression); }
+  BP_FN BP_T BP_NAME(bp_##name##_, BP_S)(BP_T a) { return (BP_T)(expression); }
 #define BACKPLANE_EXACT_2(name, expression) \
-  BP_FN BP_T BP(name)(BP_T a, BP_T b) { return (BP_T)(expression); }
+  BP_FN BP_T BP_NAME(bp_##name##_, BP_S)(BP_T a, BP_T b) { return (BP_T)(expression); }
 #define BACKPLANE_EXACT_3(name, expression) \
-  BP_FN BP_T BP(name)(BP_T a, BP_T b, BP_T c) { return (BP_T)(expression); }
+  BP_FN BP_T BP_NAME(bp_##name##_, BP_S)(BP_T a, BP_T b, BP_T c) { return (BP_T)(expression); }
 #define BACKPLANE_TRUTH_1(name, expression) \
-  BP_FN bp_bool BP(name)(BP_T a) { return (bp_bool)(expression); }
+  BP_FN bp_bool BP_NAME(bp_##name##_, BP_S)(BP_T a) { return (bp_bool)(expression); }
 #define BACKPLANE_TRUTH_2(name, expression) \
-  BP_FN bp_bool BP(name)(BP_T a, BP_T b) { return (bp_bool)(expression); }
+  BP_FN bp_bool BP_NAME(bp_##name##_, BP_S)(BP_T a, BP_T b) { return (bp_bool)(expression); }
 #define BACKPLANE_CHOICE(name, expression) \
-  BP_FN BP_T BP(name)(bp_bool a, BP_T b, BP_T c) { return (BP_T)(expression); }
-#define BACKPLANE_BODY_2(name, body) BP_FN BP_T BP(name)(BP_T a, BP_T b) body
+  BP_FN BP_T BP_NAME(bp_##name##_, BP_S)(bp_bool a, BP_T b, BP_T c) { return (BP_T)(expression); }
+#define BACKPLANE_BODY_2(name, body) BP_FN BP_T BP_NAME(bp_##name##_, BP_S)(BP_T a, BP_T b) body
 #define BACKPLANE_SAME_1 BACKPLANE_EXACT_1
 #define BACKPLANE_SAME_2 BACKPLANE_EXACT_2
 #define BACKPLANE_SAME_3 BACKPLANE_EXACT_3
