@@ -111,20 +111,25 @@ void log_softmax(const void* values, void* result, int64_t count, const void*, c
   for (int64_t i = 0; i < count; ++i) out[i] = (x[i] - shift) - log_total;
 }
 
-// Sums in double, so that squares neither overflow nor vanish and means are exact to a rounding.
+// Sums in double, so that squares neither overflow nor vanish; run by run, so that those of doubles lose
+// little.
 template <typename T, typename Term>
 BACKPLANE_INLINE double sum_terms(const T* x, int64_t count, Term term) {
   using D = Vector<double>;
   typedef T Narrow __attribute__((vector_size(kLanes<double> * sizeof(T))));
   constexpr int64_t lanes = kLanes<double>;
-  D sums[4] = {D{}, D{}, D{}, D{}};
+  double total = 0;
   int64_t i = 0;
-  for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    for (int k = 0; k < 4; ++k) {
-      sums[k] += term(__builtin_convertvector(load<Narrow>(x + i + k * lanes), D));
+  while (i + 4 * lanes <= count) {
+    const int64_t stop = i + kRun < count ? i + kRun : count;
+    D sums[4] = {D{}, D{}, D{}, D{}};
+    for (; i + 4 * lanes <= stop; i += 4 * lanes) {
+      for (int k = 0; k < 4; ++k) {
+        sums[k] += term(__builtin_convertvector(load<Narrow>(x + i + k * lanes), D));
+      }
     }
+    total += lanes_sum<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
   }
-  double total = lanes_sum<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
   for (; i < count; ++i) total += term(static_cast<double>(x[i]));
   return total;
 }
