@@ -55,56 +55,57 @@ using Native = float64x2_t;
 #define BACKPLANE_SLEEF(name, ulp) Sleef_##name##d2_##ulp##advsimd
 #endif
 
-#define BACKPLANE_LANES_1(name)                                                          \
-  BP_FN Reals bpm_##name##_v(Reals a) {                                                  \
+#define BACKPLANE_LANES_1(prefix, name)                                                  \
+  BP_FN Reals prefix##name##_v(Reals a) {                                                \
     Reals r;                                                                             \
     for (int64_t i = 0; i < kLanes<Real>; ++i) r[i] = BACKPLANE_SCALAR_MATH(name)(a[i]); \
     return r;                                                                            \
   }
-#define BACKPLANE_LANES_2(name)                                                                \
-  BP_FN Reals bpm_##name##_v(Reals a, Reals b) {                                               \
+#define BACKPLANE_LANES_2(prefix, name)                                                        \
+  BP_FN Reals prefix##name##_v(Reals a, Reals b) {                                             \
     Reals r;                                                                                   \
     for (int64_t i = 0; i < kLanes<Real>; ++i) r[i] = BACKPLANE_SCALAR_MATH(name)(a[i], b[i]); \
     return r;                                                                                  \
   }
 #if defined(BACKPLANE_HAVE_SLEEF)
-#define BACKPLANE_MATH_1(name, ulp) \
-  BP_FN Reals bpm_##name##_v(Reals a) { return (Reals)BACKPLANE_SLEEF(name, ulp)((Native)a); }
-#define BACKPLANE_MATH_2(name, ulp)                                 \
-  BP_FN Reals bpm_##name##_v(Reals a, Reals b) {                    \
+#define BACKPLANE_MATH_1(prefix, name, ulp) \
+  BP_FN Reals prefix##name##_v(Reals a) { return (Reals)BACKPLANE_SLEEF(name, ulp)((Native)a); }
+#define BACKPLANE_MATH_2(prefix, name, ulp)                         \
+  BP_FN Reals prefix##name##_v(Reals a, Reals b) {                  \
     return (Reals)BACKPLANE_SLEEF(name, ulp)((Native)a, (Native)b); \
   }
 #else
-#define BACKPLANE_MATH_1(name, ulp) BACKPLANE_LANES_1(name)
-#define BACKPLANE_MATH_2(name, ulp) BACKPLANE_LANES_2(name)
+#define BACKPLANE_MATH_1(prefix, name, ulp) BACKPLANE_LANES_1(prefix, name)
+#define BACKPLANE_MATH_2(prefix, name, ulp) BACKPLANE_LANES_2(prefix, name)
 #endif
 
-BACKPLANE_MATH_2(pow, u10)
-BACKPLANE_MATH_2(atan2, u10)
-BACKPLANE_MATH_2(hypot, u05)
-BACKPLANE_MATH_1(exp, u10)
-BACKPLANE_MATH_1(expm1, u10)
-BACKPLANE_MATH_1(exp2, u10)
-BACKPLANE_MATH_1(log, u10)
-BACKPLANE_MATH_1(log1p, u10)
-BACKPLANE_MATH_1(log2, u10)
-BACKPLANE_MATH_1(log10, u10)
-BACKPLANE_MATH_1(sin, u10)
-BACKPLANE_MATH_1(cos, u10)
-BACKPLANE_MATH_1(tan, u10)
-BACKPLANE_MATH_1(asin, u10)
-BACKPLANE_MATH_1(acos, u10)
-BACKPLANE_MATH_1(atan, u10)
-BACKPLANE_MATH_1(sinh, u10)
-BACKPLANE_MATH_1(cosh, u10)
-BACKPLANE_MATH_1(tanh, u10)
-BACKPLANE_MATH_1(asinh, u10)
-BACKPLANE_MATH_1(acosh, u10)
-BACKPLANE_MATH_1(atanh, u10)
-BACKPLANE_MATH_1(erf, u10)
-BACKPLANE_MATH_1(erfc, u15)
-BACKPLANE_MATH_1(lgamma, u10)
-BACKPLANE_MATH_2(fmod, )
+// bpm_ is what the formulas call; raw_ needs one of the corrections of vector_fixes.h.
+BACKPLANE_MATH_2(raw_, pow, u10)
+BACKPLANE_MATH_2(bpm_, atan2, u10)
+BACKPLANE_MATH_2(bpm_, hypot, u05)
+BACKPLANE_MATH_1(bpm_, exp, u10)
+BACKPLANE_MATH_1(bpm_, expm1, u10)
+BACKPLANE_MATH_1(bpm_, exp2, u10)
+BACKPLANE_MATH_1(bpm_, log, u10)
+BACKPLANE_MATH_1(raw_, log1p, u10)
+BACKPLANE_MATH_1(bpm_, log2, u10)
+BACKPLANE_MATH_1(bpm_, log10, u10)
+BACKPLANE_MATH_1(raw_, sin, u10)
+BACKPLANE_MATH_1(raw_, cos, u10)
+BACKPLANE_MATH_1(raw_, tan, u10)
+BACKPLANE_MATH_1(bpm_, asin, u10)
+BACKPLANE_MATH_1(bpm_, acos, u10)
+BACKPLANE_MATH_1(bpm_, atan, u10)
+BACKPLANE_MATH_1(raw_, sinh, u10)
+BACKPLANE_MATH_1(raw_, cosh, u10)
+BACKPLANE_MATH_1(bpm_, tanh, u10)
+BACKPLANE_MATH_1(raw_, asinh, u10)
+BACKPLANE_MATH_1(raw_, acosh, u10)
+BACKPLANE_MATH_1(bpm_, atanh, u10)
+BACKPLANE_MATH_1(bpm_, erf, u10)
+BACKPLANE_MATH_1(bpm_, erfc, u15)
+BACKPLANE_MATH_1(bpm_, lgamma, u10)
+BACKPLANE_MATH_2(raw_, fmod, )
 
 BP_FN Reals bpm_divide_v(Reals a, Reals b) { return a / b; }
 
@@ -125,7 +126,7 @@ BP_FN Reals bpm_divide_v(Reals a, Reals b) { return a / b; }
 #if defined(__x86_64__)
 BP_FN Reals bpm_sqrt_v(Reals a) { return (Reals)BACKPLANE_NATIVE(sqrt)((Native)a); }
 #else
-BACKPLANE_LANES_1(sqrt)
+BACKPLANE_LANES_1(bpm_, sqrt)
 #endif
 
 #if defined(__FMA__)
@@ -174,5 +175,7 @@ BP_FN Reals bpm_trunc_v(Reals a) { return with_sign_of(bpm_floor_v((Reals)((Whol
 
 }  // namespace
 }  // namespace backplane::cpu::BACKPLANE_CPU_ISA
+
+#include "cpu/vector_fixes.h"
 
 #endif  // BACKPLANE_CPU_VECTOR_MATH_H_
