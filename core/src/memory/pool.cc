@@ -9,6 +9,7 @@
 
 #include "backplane/error.h"
 #include "device/device_state.h"
+#include "memory/magazine.h"
 #include "stream/stream_state.h"
 
 namespace backplane::internal {
@@ -33,17 +34,18 @@ uint64_t size_class(uint64_t bytes) noexcept {
   return (bytes + step - 1) / step * step;
 }
 
-Pool::Pool(DeviceState& device) : device_(device) {
+Pool::Pool(DeviceState& device) : device_(device), magazines_(device.synchronous && device.buffer_offsets) {
   stats_.limit = kNoLimit;
   set_limit(device.memory_limit.load());
 }
 
+// Only at shutdown, after every stream has been drained.
 Pool::~Pool() {
-  // Only at shutdown, after every stream has been drained.
-  for (auto& [size, size_class] : classes_)
-    for (Cached& cached : size_class.blocks)
-      if (!cached.block.carved) cached.block.buffer->destroy();
-  for (plugin::Buffer* slab : slabs_) slab->destroy();
+  for (Magazine* magazine : attached_) magazine->pool = nullptr;
+  for (auto& [size, blocks] : cached_)
+    for (Cached& cached : blocks)
+      if (cached.block.slab == nullptr) cached.block.buffer->destroy();
+  for (const auto& slab : slabs_) slab->buffer->destroy();
 }
 
 void Pool::set_limit(uint64_t bytes) noexcept {
@@ -54,23 +56,39 @@ void Pool::set_limit(uint64_t bytes) noexcept {
 MemoryStats Pool::stats() const {
   const std::lock_guard lock(mutex_);
   MemoryStats stats = stats_;
+  for (const Magazine* magazine : attached_) {
+    stats.in_use += static_cast<uint64_t>(magazine->in_use.get());
+    stats.allocations += static_cast<uint64_t>(magazine->allocations.get());
+    stats.hits += static_cast<uint64_t>(magazine->allocations.get());
+  }
+  stats.peak = std::max(stats.peak, stats.in_use);
   stats.cached = held_ - stats.in_use;
   return stats;
 }
 
-// Prefers the most recently freed block, which is the likeliest to be in a cache.
-bool Pool::take_cached(uint64_t size, StreamState& stream, Block* block) {
-  const auto found = classes_.find(size);
-  if (found == classes_.end()) return false;
-  auto& blocks = found->second.blocks;
+bool Pool::take_from(Blocks& blocks, StreamState& stream, Block* block) {
   for (size_t i = blocks.size(); i-- > 0;) {
     if (!usable(blocks[i].uses, stream)) continue;
     *block = blocks[i].block;
     if (i + 1 != blocks.size()) blocks[i] = std::move(blocks.back());
     blocks.pop_back();
+    if (block->slab != nullptr) block->slab->free -= block->size;
     return true;
   }
   return false;
+}
+
+// Prefers the most recently freed block, which is the likeliest to be in a cache.
+bool Pool::take_cached(uint64_t size, StreamState& stream, Block* block) {
+  const uint64_t most = size <= kSmall ? size : size + size / 4;
+  for (auto found = cached_.lower_bound(size); found != cached_.end() && found->first <= most; ++found)
+    if (take_from(found->second, stream, block)) return true;
+  return false;
+}
+
+void Pool::keep(const Block& block, UseList&& uses) {
+  cached_[block.size].push_back({block, std::move(uses)});
+  if (block.slab != nullptr) block.slab->free += block.size;
 }
 
 plugin::Status Pool::allocate_buffer(uint64_t size, plugin::Buffer** buffer) {
@@ -81,21 +99,25 @@ plugin::Status Pool::allocate_buffer(uint64_t size, plugin::Buffer** buffer) {
   return status;
 }
 
+// What is left of a slab when the next is begun stays unused: less than one small block.
 plugin::Status Pool::carve(uint64_t size, Block* block) {
-  if (slab_rest_.size < size) {
-    plugin::Buffer* slab = nullptr;
-    const plugin::Status status = allocate_buffer(kSlab, &slab);
+  if (slabs_.empty() || kSlab - slabs_.back()->carved < size) {
+    auto slab = std::make_unique<Slab>();
+    const plugin::Status status = allocate_buffer(kSlab, &slab->buffer);
     if (!status.ok()) return status;
-    slabs_.push_back(slab);
-    // What was left of the previous slab stays unused: less than one small block of each slab.
-    slab_rest_ = {slab, 0, kSlab, slab->address(), static_cast<char*>(slab->host_pointer()), true};
+    slab->address = slab->buffer->address();
+    slab->host = static_cast<char*>(slab->buffer->host_pointer());
+    slabs_.push_back(std::move(slab));
   }
-  *block = slab_rest_;
-  block->size = size;
-  slab_rest_.offset += size;
-  slab_rest_.size -= size;
-  if (slab_rest_.address != 0) slab_rest_.address += size;
-  if (slab_rest_.host != nullptr) slab_rest_.host += size;
+  Slab& slab = *slabs_.back();
+  const uint64_t at = slab.carved;
+  *block = {slab.buffer,
+            at,
+            size,
+            slab.address == 0 ? 0 : slab.address + at,
+            slab.host == nullptr ? nullptr : slab.host + at,
+            &slab};
+  slab.carved += size;
   return plugin::kOk;
 }
 
@@ -107,22 +129,39 @@ plugin::Status Pool::allocate_new(uint64_t size, Block* block) {
   plugin::Buffer* buffer = nullptr;
   const plugin::Status status = allocate_buffer(size, &buffer);
   if (status.ok())
-    *block = {buffer, 0, size, buffer->address(), static_cast<char*>(buffer->host_pointer()), false};
+    *block = {buffer, 0, size, buffer->address(), static_cast<char*>(buffer->host_pointer()), nullptr};
   return status;
 }
 
 Block Pool::allocate(uint64_t bytes, StreamState& stream) {
-  const uint64_t size = size_class(std::max<uint64_t>(bytes, 1));
+  if (magazines_ && bytes <= kMagazineBytes) {
+    if (Magazine* magazine = magazine_for(*this)) {
+      const uint32_t small_class = bytes == 0 ? 0 : small_class_of(bytes);
+      if (magazine->count[small_class] == 0) [[unlikely]]
+        refill(*magazine, small_class, stream);
+      const Block& block = magazine->blocks[small_class][--magazine->count[small_class]];
+      magazine->in_use.add(static_cast<int64_t>(block.size));
+      magazine->allocations.add(1);
+      return block;
+    }
+  }
+  Block block = allocate_shared(size_class(std::max<uint64_t>(bytes, 1)), bytes, stream);
+  const std::lock_guard lock(mutex_);
+  ++stats_.allocations;
+  stats_.in_use += block.size;
+  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  return block;
+}
+
+Block Pool::allocate_shared(uint64_t size, uint64_t asked, StreamState& stream) {
   Block block;
   plugin::Status status = plugin::kOk;
   {
     const std::lock_guard lock(mutex_);
-    ++stats_.allocations;
     if (take_cached(size, stream, &block))
       ++stats_.hits;
     else
       status = allocate_new(size, &block);
-    if (status.ok()) stats_.peak = std::max(stats_.peak, stats_.in_use += size);
   }
   if (status.ok()) return block;
   if (status.code != plugin::StatusCode::OutOfMemory) device_.fail(status, "allocate");
@@ -130,43 +169,98 @@ Block Pool::allocate(uint64_t bytes, StreamState& stream) {
   {
     const std::lock_guard lock(mutex_);
     status = allocate_new(size, &block);
-    if (status.ok())
-      stats_.peak = std::max(stats_.peak, stats_.in_use += size);
-    else
-      ++stats_.failures;
+    if (!status.ok()) ++stats_.failures;
   }
-  if (!status.ok()) out_of_memory(bytes, status);
+  if (!status.ok()) out_of_memory(asked, status);
   return block;
 }
 
 void Pool::free(const Block& block, UseList&& uses) noexcept {
+  if (magazines_ && block.size <= kMagazineBytes && uses.empty()) {
+    if (Magazine* magazine = magazine_for(*this)) {
+      const uint32_t small_class = small_class_of(block.size);
+      if (magazine->count[small_class] == kMagazineDepth) [[unlikely]]
+        spill(*magazine, small_class);
+      magazine->blocks[small_class][magazine->count[small_class]++] = block;
+      magazine->in_use.add(-static_cast<int64_t>(block.size));
+      return;
+    }
+  }
   const std::lock_guard lock(mutex_);
   stats_.in_use -= block.size;
-  classes_[block.size].blocks.push_back({block, std::move(uses)});
+  keep(block, std::move(uses));
+}
+
+void Pool::attach(Magazine& magazine) {
+  const std::lock_guard lock(mutex_);
+  attached_.push_back(&magazine);
+}
+
+void Pool::detach(Magazine& magazine) noexcept {
+  for (uint32_t i = 0; i < kMagazineClasses; ++i)
+    while (magazine.count[i] > 0) spill(magazine, i);
+  const std::lock_guard lock(mutex_);
+  stats_.in_use += static_cast<uint64_t>(magazine.in_use.get());
+  stats_.allocations += static_cast<uint64_t>(magazine.allocations.get());
+  stats_.hits += static_cast<uint64_t>(magazine.allocations.get());
+  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  std::erase(attached_, &magazine);
+}
+
+// Half a magazine at a time, so that a thread at the edge does not come here with every call.
+void Pool::refill(Magazine& magazine, uint32_t small_class, StreamState& stream) {
+  const uint64_t size = small_class_size(small_class);
+  magazine.blocks[small_class][0] = allocate_shared(size, size, stream);
+  magazine.count[small_class] = 1;
+  const std::lock_guard lock(mutex_);
+  uint64_t in_use = stats_.in_use;
+  for (const Magazine* other : attached_) in_use += static_cast<uint64_t>(other->in_use.get());
+  stats_.peak = std::max(stats_.peak, in_use);
+  Block block;
+  while (magazine.count[small_class] < kMagazineDepth / 2 && take_cached(size, stream, &block))
+    magazine.blocks[small_class][magazine.count[small_class]++] = block;
+}
+
+void Pool::spill(Magazine& magazine, uint32_t small_class) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (uint32_t i = 0; i < kMagazineDepth / 2 && magazine.count[small_class] > 0; ++i)
+    keep(magazine.blocks[small_class][--magazine.count[small_class]], {});
+}
+
+// Moves out of the pool what can go back to the device: buffers of their own, and slabs of which every block
+// is here.
+void Pool::take_releasable(std::vector<Cached>* taken, std::vector<std::unique_ptr<Slab>>* slabs) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [size, blocks] : cached_) {
+    const auto staying = [](const Cached& c) {
+      return c.block.slab != nullptr && c.block.slab->free != c.block.slab->carved;
+    };
+    const auto going = std::stable_partition(blocks.begin(), blocks.end(), staying);
+    std::move(going, blocks.end(), std::back_inserter(*taken));
+    blocks.erase(going, blocks.end());
+  }
+  const auto used = [](const auto& slab) { return slab->free != slab->carved; };
+  const auto going = std::stable_partition(slabs_.begin(), slabs_.end(), used);
+  std::move(going, slabs_.end(), std::back_inserter(*slabs));
+  slabs_.erase(going, slabs_.end());
 }
 
 void Pool::release_cached() {
   std::vector<Cached> taken;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& [size, size_class] : classes_) {
-      auto& blocks = size_class.blocks;
-      const auto carved =
-          std::partition(blocks.begin(), blocks.end(), [](const Cached& c) { return c.block.carved; });
-      std::move(carved, blocks.end(), std::back_inserter(taken));
-      blocks.erase(carved, blocks.end());
-    }
-  }
-  uint64_t freed = 0;
+  std::vector<std::unique_ptr<Slab>> slabs;
+  take_releasable(&taken, &slabs);
+  uint64_t freed = slabs.size() * kSlab;
   for (Cached& cached : taken) {
     try {
       for (const Use& use : cached.uses) use.stream->synchronize(use.ticket);
     } catch (const Error&) {
       // The work failed or the device is lost: either way it no longer uses the block.
     }
+    if (cached.block.slab != nullptr) continue;
     cached.block.buffer->destroy();
     freed += cached.block.size;
   }
+  for (const auto& slab : slabs) slab->buffer->destroy();
   const std::lock_guard lock(mutex_);
   held_ -= freed;
 }

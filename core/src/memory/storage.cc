@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backplane/error.h"
+#include "memory/spare_objects.h"
 
 namespace backplane::internal {
 namespace {
@@ -42,12 +43,16 @@ Storage* Storage::wrap(DeviceState& device, plugin::Buffer* buffer, uint64_t byt
   auto* storage = new Storage;
   storage->device_ = &device;
   storage->bytes_ = bytes;
-  storage->block_ = {buffer, 0, bytes, buffer->address(), static_cast<char*>(buffer->host_pointer()), false};
+  storage->block_ = {buffer, 0, bytes, buffer->address(), static_cast<char*>(buffer->host_pointer()),
+                     nullptr};
   storage->release_ = std::move(release);
   storage->read_only_ = read_only;
   storage->pooled_ = false;
   return storage;
 }
+
+void* Storage::operator new(size_t size) { return SpareObjects<Storage>::take(size); }
+void Storage::operator delete(void* memory, size_t) noexcept { SpareObjects<Storage>::give(memory); }
 
 void Storage::destroy() noexcept {
   // After shutdown, or in the child of a fork, the memory is the driver's to clean up.
@@ -68,7 +73,7 @@ void Storage::destroy() noexcept {
 }
 
 UseList Storage::pending(bool with_reads) {
-  if (!tracked_.load(std::memory_order_acquire)) return {};
+  if ((flags() & kTracked) == 0) return {};
   const std::lock_guard lock(mutex_);
   UseList uses;
   if (with_reads) uses = reads_;
@@ -93,7 +98,7 @@ void Storage::note(StreamState& stream, uint64_t ticket, bool write) {
     else
       reads_.push_back({&stream, ticket});
   }
-  tracked_.store(true, std::memory_order_release);
+  flags_.fetch_or(kTracked, std::memory_order_release);
 }
 
 bool Storage::idle() {
@@ -116,7 +121,7 @@ void Storage::poison(const ErrorList& errors) {
   for (const auto& error : errors)
     if (!error->known_good() && std::find(errors_.begin(), errors_.end(), error) == errors_.end())
       errors_.push_back(error);
-  poisoned_.store(!errors_.empty(), std::memory_order_release);
+  if (!errors_.empty()) flags_.fetch_or(kPoisoned, std::memory_order_release);
 }
 
 void Storage::throw_errors() {
@@ -124,7 +129,7 @@ void Storage::throw_errors() {
   for (const auto& error : errors()) error->check();
   const std::lock_guard lock(mutex_);
   errors_.clear();
-  poisoned_.store(false, std::memory_order_release);
+  flags_.fetch_and(static_cast<uint8_t>(~kPoisoned), std::memory_order_release);
 }
 
 PendingError::~PendingError() { word_->release(); }

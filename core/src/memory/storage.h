@@ -29,6 +29,10 @@ class Storage {
   static Storage* wrap(DeviceState& device, plugin::Buffer* buffer, uint64_t bytes,
                        std::function<void()> release, bool read_only);
 
+  // Made and freed with every result: taken from the thread's spare ones.
+  static void* operator new(size_t size);
+  static void operator delete(void* memory, size_t size) noexcept;
+
   void retain() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
@@ -42,10 +46,10 @@ class Storage {
   // Makes `stream` wait for what a read, or a write, of this storage must come after; then, once the work is
   // queued, notes it.
   void order_read(StreamState& stream) {
-    if (tracked_.load(std::memory_order_acquire)) order(stream, false);
+    if (flags() & kTracked) order(stream, false);
   }
   void order_write(StreamState& stream) {
-    if (tracked_.load(std::memory_order_acquire)) order(stream, true);
+    if (flags() & kTracked) order(stream, true);
   }
   void note_read(StreamState& stream, uint64_t ticket) {
     if (ticket != 0) note(stream, ticket, false);
@@ -60,25 +64,32 @@ class Storage {
   // Whether no queued work uses this storage, without blocking.
   bool idle();
 
+  // Whether there may be uses to wait for or failures to hand on: nearly never, for a device that works in
+  // the calling thread.
+  bool needs_care() const noexcept { return flags() != 0; }
+
   // Data-dependent failures of the work that made these contents. `poison` adds to them; a whole overwrite
   // clears them.
-  bool poisoned() const noexcept { return poisoned_.load(std::memory_order_acquire); }
+  bool poisoned() const noexcept { return (flags() & kPoisoned) != 0; }
   ErrorList errors() const;
   void poison(const ErrorList& errors);
   // Throws the first that is known to have happened; the host has waited for this storage's writes.
   void throw_errors();
 
  private:
+  static constexpr uint8_t kTracked = 1;   // write_ or reads_ may hold something
+  static constexpr uint8_t kPoisoned = 2;  // errors_ is not empty
+
   Storage() = default;
   ~Storage() = default;
+  uint8_t flags() const noexcept { return flags_.load(std::memory_order_acquire); }
   void destroy() noexcept;
   void order(StreamState& stream, bool write);
   void note(StreamState& stream, uint64_t ticket, bool write);
   UseList pending(bool with_reads);
 
   std::atomic<uint32_t> refs_{1};
-  std::atomic<bool> tracked_{false};  // whether write_ or reads_ may hold anything
-  std::atomic<bool> poisoned_{false};
+  std::atomic<uint8_t> flags_{0};
   bool read_only_ = false;
   bool pooled_ = true;
   DeviceState* device_ = nullptr;

@@ -56,9 +56,9 @@ void run(const IndexCall& call) {
   launch.args.axis_size = call.axis_size;
   launch.args.axis_stride = call.axis_stride;
   const auto desc = describe_kernel(call.op, call.operands[0]->dtype, call.operands[1]->dtype);
-  launch.run(device, device.kernels->get(desc, call.label), plugin::Family::Index,
-             fmt::format("{}: an index is out of range for an axis of size {} on {}", call.label,
-                         call.axis_size, device.name));
+  const std::string failure = fmt::format("{}: an index is out of range for an axis of size {} on {}",
+                                          call.label, call.axis_size, device.name);
+  launch.run(device, device.kernels->get(desc, call.label), plugin::Family::Index, &failure);
 }
 
 void check_source(const char* what, const TensorImpl& x, const TensorImpl& indices, int axis) {

@@ -41,15 +41,16 @@ struct Launch {
   }
   void add_scalar(plugin::Scalar scalar) noexcept { scalars[args.scalar_count++] = scalar; }
 
-  // Queues the kernel on the current stream of `device`. With `failure` not empty the kernel gets an error
-  // word, and the message is thrown at the next read of an output if the kernel sets it.
+  // Queues the kernel on the current stream of `device`. With a `failure` the kernel gets an error word, and
+  // that message is thrown at the next read of an output if the kernel sets it.
   void run(DeviceState& device, plugin::Kernel* kernel, plugin::Family family,
-           const std::string& failure = {});
+           const std::string* failure = nullptr);
 
  private:
+  bool needs_care() const noexcept;
   void run_in_order(DeviceState& device, StreamState& stream, plugin::Kernel* kernel);
   void run_checked(DeviceState& device, StreamState& stream, plugin::Kernel* kernel,
-                   const std::string& failure);
+                   const std::string* failure);
   void spread_poison(const std::shared_ptr<PendingError>& error);
 };
 

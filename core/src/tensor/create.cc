@@ -69,6 +69,13 @@ int64_t range_count(Scalar start, Scalar stop, Scalar step, bool integers) {
   return count > 0 ? static_cast<int64_t>(count) : 0;
 }
 
+Tensor make_filled(const char* what, const Shape& shape, Scalar value, DType type, const Device& device) {
+  value.as(type);  // before memory is taken
+  Tensor result = make_tensor(*device.state(), shape, type, what);
+  internal::fill_with(*result.impl(), value, what);
+  return result;
+}
+
 bool is_floating_scalar(Scalar s) { return s.kind() == Scalar::Kind::Floating; }
 
 }  // namespace
@@ -78,18 +85,19 @@ Tensor empty(const Shape& shape, DType type, const Device& device) {
 }
 
 Tensor full(const Shape& shape, Scalar value, DType type, const Device& device) {
-  value.as(type);  // before memory is taken
-  const Tensor result = make_tensor(*device.state(), shape, type, "full");
-  internal::fill_with(*result.impl(), value, "full");
-  return result;
+  return make_filled("full", shape, value, type, device);
 }
 
 Tensor full(const Shape& shape, Scalar value, const Device& device) {
   return full(shape, value, natural_type(value), device);
 }
 
-Tensor zeros(const Shape& shape, DType type, const Device& device) { return full(shape, 0, type, device); }
-Tensor ones(const Shape& shape, DType type, const Device& device) { return full(shape, 1, type, device); }
+Tensor zeros(const Shape& shape, DType type, const Device& device) {
+  return make_filled("zeros", shape, 0, type, device);
+}
+Tensor ones(const Shape& shape, DType type, const Device& device) {
+  return make_filled("ones", shape, 1, type, device);
+}
 
 Tensor empty_like(const Tensor& like) {
   const TensorImpl& t = impl_of(like, "empty_like");

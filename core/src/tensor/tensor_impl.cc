@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "memory/spare_objects.h"
 #include "tensor/iteration.h"
 
 namespace backplane::internal {
@@ -26,6 +27,11 @@ Extent extent_of(const TensorImpl& t) {
 }
 
 }  // namespace
+
+void* TensorImpl::operator new(size_t size, const std::nothrow_t&) noexcept {
+  return SpareObjects<TensorImpl>::try_take(size);
+}
+void TensorImpl::operator delete(void* memory) noexcept { SpareObjects<TensorImpl>::give(memory); }
 
 void retain(TensorImpl* impl) noexcept { impl->refs.fetch_add(1, std::memory_order_relaxed); }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <string>
 
 #include "backplane/tensor.h"
@@ -22,6 +23,9 @@ struct TensorImpl {
   int64_t size;      // elements
   Shape shape;
   Strides strides;  // elements
+
+  static void* operator new(size_t size, const std::nothrow_t&) noexcept;
+  static void operator delete(void* memory) noexcept;
 
   DeviceState& device() const noexcept { return storage->device(); }
   uint64_t itemsize() const noexcept { return size_of(dtype); }
