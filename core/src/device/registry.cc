@@ -116,18 +116,16 @@ void after_fork_in_child() noexcept {
   if (!loading_here) load_mutex.unlock();
 }
 
-// So that no child starts with a half-loaded runtime and a mutex that nobody will unlock.
-void watch_forks() {
-  static const int registered = ::pthread_atfork(
-      [] {
-        if (!loading_here) load_mutex.lock();
-      },
-      [] {
-        if (!loading_here) load_mutex.unlock();
-      },
-      after_fork_in_child);
-  if (registered != 0) log(LogLevel::Warning, "no memory to watch for forks: do not use devices after one");
-}
+// So that no child starts with a half-loaded runtime and a mutex that nobody will unlock. Registered while
+// the library is loaded, as a fork may come at any time after.
+[[maybe_unused]] const int kForkWatch = ::pthread_atfork(
+    [] {
+      if (!loading_here) load_mutex.lock();
+    },
+    [] {
+      if (!loading_here) load_mutex.unlock();
+    },
+    after_fork_in_child);
 
 Registry& load_now() {
   if (loading_here)
@@ -137,7 +135,6 @@ Registry& load_now() {
   if (shut_down.load(std::memory_order_relaxed)) throw_shut_down();
   if (Registry* registry = loaded.load(std::memory_order_relaxed)) return *registry;
   const LoadingHere here;
-  watch_forks();
   Registry* registry = load(configured == nullptr ? RuntimeOptions() : *configured);
   loading_process = ::getpid();
   loaded.store(registry, std::memory_order_release);
