@@ -21,6 +21,7 @@ class Context;
 struct Case {
   std::string name;
   std::function<void(Context&)> body;  // returns, or throws Failure or Skip
+  int64_t work = 0;                    // roughly how many elements or products it computes
 };
 
 enum class Outcome { Passed, Failed, Skipped };
@@ -43,7 +44,8 @@ struct Options {
   std::vector<uint32_t> devices;                // indices; all if empty
   std::map<std::string, std::string> settings;  // what HostInfo::option answers
   uint32_t thread_count = 0;
-  std::string filter = "*";  // patterns separated by ':', as in Lack
+  std::string filter = "*";       // patterns separated by ':', as in Lack
+  int64_t most_work = INT64_MAX;  // leaves larger cases out: for devices that are interpreted or checked
   // With `strict`, a case that skips itself without standing in `lacks` has failed, and so has one that
   // stands there and passes.
   bool strict = false;

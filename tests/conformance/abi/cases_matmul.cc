@@ -217,17 +217,17 @@ void add_matmul_cases(std::vector<Case>& cases) {
       if (is_floating(each.result) && digits_of(each.result) < 24 && layout.shape.back() > 200) continue;
       cases.push_back({"matmul/" + name_of(each.left) + " by " + name_of(each.right) + " in " +
                            name_of(each.compute) + " to " + name_of(each.result) + ": " + layout.what,
-                       [=](Context& context) { multiply(context, each, layout); }});
+                       [=](Context& context) { multiply(context, each, layout); }, product(layout.shape)});
     }
   }
   cases.push_back({"matmul/sums of nothing are 0", sums_of_nothing});
   cases.push_back(
       {"matmul/an epilogue is applied to a small product", [](Context& c) { epilogue(c, 10, 7, 20); }});
-  cases.push_back(
-      {"matmul/an epilogue is applied to a large product", [](Context& c) { epilogue(c, 150, 290, 300); }});
-  cases.push_back(
-      {"matmul/an epilogue is applied to a long sum", [](Context& c) { epilogue(c, 3, 5, 20000); }});
-  cases.push_back({"matmul/sums of float32 are accurate", accuracy});
+  cases.push_back({"matmul/an epilogue is applied to a large product",
+                   [](Context& c) { epilogue(c, 150, 290, 300); }, 150 * 290 * 300});
+  cases.push_back({"matmul/an epilogue is applied to a long sum",
+                   [](Context& c) { epilogue(c, 3, 5, 20000); }, 3 * 5 * 20000});
+  cases.push_back({"matmul/sums of float32 are accurate", accuracy, 150 * 150 * 150});
 }
 
 }  // namespace backplane::conformance

@@ -198,7 +198,7 @@ void add_memory_cases(std::vector<Case>& cases) {
   cases.push_back({"memory/uploads and downloads work at any offset", uploads_and_downloads_at_any_offset});
   cases.push_back({"memory/copies work at any offset", copies_at_any_offset});
   cases.push_back({"memory/a buffer is copied within itself", copies_within_one_buffer});
-  cases.push_back({"memory/copies of 40 MiB are exact", large_copies_are_exact});
+  cases.push_back({"memory/copies of 40 MiB are exact", large_copies_are_exact, 40 << 20});
   cases.push_back({"memory/fills repeat patterns of 1 to 8 bytes", fills_repeat_every_pattern});
   cases.push_back({"memory/mapping shows and takes bytes", mapping_shows_and_takes_bytes});
   cases.push_back({"memory/wrapped host memory is used in place", wrapped_host_memory_is_used_in_place});

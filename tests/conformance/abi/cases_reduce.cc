@@ -301,7 +301,8 @@ void add_reduce_cases(std::vector<Case>& cases) {
       for (const Layout& layout : layouts()) {
         cases.push_back(
             {std::string("reduce/") + kNames[op] + " of " + name_of(type) + " over " + layout.what,
-             [=](Context& context) { reduce_layout(context, reduction, type, layout); }});
+             [=](Context& context) { reduce_layout(context, reduction, type, layout); },
+             product(layout.shape)});
       }
     }
   }
@@ -315,7 +316,7 @@ void add_reduce_cases(std::vector<Case>& cases) {
     cases.push_back({"reduce/the first of equals is found in " + name_of(type),
                      [=](Context& context) { first_of_equals_wins(context, type); }});
   }
-  cases.push_back({"reduce/sums of float32 keep their error bound", large_sums_of_float32});
+  cases.push_back({"reduce/sums of float32 keep their error bound", large_sums_of_float32, 1 << 20});
   cases.push_back({"reduce/int32 is summed in int64", int32_sums_in_int64});
   cases.push_back({"reduce/float16 is summed in float32", float16_sums_in_float32});
   cases.push_back({"reduce/prologue and epilogue are applied", prologue_and_epilogue});

@@ -189,11 +189,13 @@ void add_rowwise_cases(std::vector<Case>& cases) {
       for (const Layout& layout : layouts()) {
         const std::string name =
             std::string("rowwise/") + kNames[op] + " of " + name_of(type) + " along " + layout.what;
-        cases.push_back(
-            {name, [=](Context& context) { check_layout(context, operation, type, layout, false); }});
+        cases.push_back({name,
+                         [=](Context& context) { check_layout(context, operation, type, layout, false); },
+                         product(layout.shape)});
         if (op < 2) continue;
         cases.push_back({name + " with parameters",
-                         [=](Context& context) { check_layout(context, operation, type, layout, true); }});
+                         [=](Context& context) { check_layout(context, operation, type, layout, true); },
+                         product(layout.shape)});
       }
     }
   }

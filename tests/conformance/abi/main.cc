@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backplane_conformance_abi_test --plugin FILE [--name NAME] [--device INDEX]... [--set KEY=VALUE]...
 // [--threads N]
-//                                [--lenient] [--gtest_filter=...]
+//                                [--lenient] [--most-work N] [--gtest_filter=...]
 // `--name` chooses the list of what the backend lacks; the file's own name without ".so" if not given. With
 // --lenient a case that skips itself need not be on that list.
 #include <gtest/gtest.h>
@@ -39,6 +39,8 @@ Options parse(int count, char** values) {
     } else if (key == "--set") {
       const size_t equals = value.find('=');
       options.settings[value.substr(0, equals)] = equals == std::string::npos ? "" : value.substr(equals + 1);
+    } else if (key == "--most-work") {
+      options.most_work = std::stoll(value);
     } else if (key == "--threads") {
       options.thread_count = static_cast<uint32_t>(std::stoul(value));
     } else {
@@ -71,9 +73,12 @@ class OneCase : public testing::Test {
 int main(int count, char** values) {
   testing::InitGoogleTest(&count, values);
   try {
-    Suite suite(parse(count, values));
+    const Options options = parse(count, values);
+    const int64_t most_work = options.most_work;
+    Suite suite(options);
     for (size_t device = 0; device < suite.devices().size(); ++device) {
       for (const Case& each : all_cases()) {
+        if (each.work > most_work) continue;
         testing::RegisterTest(
             suite.devices()[device].c_str(), each.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
             [&suite, device, each]() -> OneCase* { return new OneCase(suite, device, each); });

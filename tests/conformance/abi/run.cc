@@ -113,7 +113,7 @@ Totals run(const Options& options) {
   int* const counts[] = {&totals.passed, &totals.failed, &totals.skipped};
   for (size_t device = 0; device < suite.devices().size(); ++device) {
     for (const Case& each : all_cases()) {
-      if (!matches(options.filter, each.name)) continue;
+      if (!matches(options.filter, each.name) || each.work > options.most_work) continue;
       ++*counts[static_cast<size_t>(suite.run(device, each).outcome)];
     }
   }
