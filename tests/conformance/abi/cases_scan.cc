@@ -155,17 +155,16 @@ void add_scan_cases(std::vector<Case>& cases) {
           if (is_floating(type) && digits_of(type) < 24 && op == 0 && layout.shape.back() > 200) continue;
           const std::string way = std::string((flags & plugin::kScanReverse) != 0 ? " backwards" : "") +
                                   ((flags & plugin::kScanExclusive) != 0 ? " exclusively" : "");
-          cases.push_back(
-              {std::string("scan/") + kNames[op] + " of " + name_of(type) + " along " + layout.what + way,
-               [=](Context& context) {
+          const std::string name = std::string("scan/") + kNames[op] + " of " + name_of(type) + " along ";
+          const auto body = [=](Context& context) {
             scan_layout(context, static_cast<ScanOp>(op), type, layout, flags);
-               }}, product(layout.shape)
-        });
+          };
+          cases.push_back({name + layout.what + way, body, product(layout.shape)});
+        }
       }
     }
   }
-}
-cases.push_back({"scan/int8 is summed in int64", int8_in_int64});
+  cases.push_back({"scan/int8 is summed in int64", int8_in_int64});
 }
 
 }  // namespace backplane::conformance
