@@ -69,6 +69,14 @@ std::string replaced(std::string text, const char* what, const char* by) {
 }  // namespace
 
 Accumulator accumulator(ReduceOp op, DType type) {
+  const bool is_half = type == DType::Float16 || type == DType::BFloat16;
+  if (is_half && op <= ReduceOp::Prod) {
+    const Accumulator wide = accumulator(op, DType::Float32);
+    return {replaced(wide.text, "acc_value", "acc_wide") +
+                "static inline float acc_value(acc_t a) { return " +
+                cast_text(DType::Float32, type, "acc_wide(a)") + "; }\n",
+            wide.size, type};
+  }
   const OpRow& row = kOps[static_cast<size_t>(op)];
   const TypeRow& types = type_row(type);
   if (op == ReduceOp::Sum && type == DType::Float32) return {kCompensated, 8, type};

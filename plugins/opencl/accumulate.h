@@ -18,7 +18,8 @@ struct Accumulator {
 };
 
 // Sums of float32 carry their rounding errors along (O. Møller, "Quasi double-precision in floating point
-// addition", 1965; D. Knuth's TwoSum), so that the error bound holds whatever the order of addition.
+// addition", 1965; D. Knuth's TwoSum), so that the error bound holds whatever the order of addition. Sums and
+// products of the half types are kept in float32 and rounded at the end.
 Accumulator accumulator(plugin::ReduceOp op, plugin::DType type);
 
 // The same under other names: `prefix` instead of "acc".
