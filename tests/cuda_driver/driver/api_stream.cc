@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams, events and host functions.
+#include <thread>
+
 #include "driver/call.h"
 
 using namespace cuda_double;
@@ -52,6 +54,20 @@ void wait_for(Event& event, uint64_t version) {
   event.changed.wait(lock, [&] { return event.completed >= version; });
 }
 
+// Whether the word has what a stream waits for: see CUstreamWaitValue_flags.
+bool has_value(uint32_t word, uint32_t value, unsigned int condition) {
+  switch (condition) {
+    case CU_STREAM_WAIT_VALUE_GEQ:
+      return static_cast<int32_t>(word - value) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+      return word == value;
+    case CU_STREAM_WAIT_VALUE_AND:
+      return (word & value) != 0;
+    default:
+      return ~(word | value) != 0;
+  }
+}
+
 }  // namespace
 
 CUDA_DOUBLE_API CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
@@ -102,6 +118,30 @@ CUDA_DOUBLE_API CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle
     }
     submit(
         *stream, [event, version] { wait_for(*event, version); }, false);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUDA_DOUBLE_API CUresult cuStreamWaitValue32(CUstream handle, CUdeviceptr address, cuuint32_t value,
+                                             unsigned int flags) {
+  return call_in_context("cuStreamWaitValue32_v2", [&](Context& current) {
+    const auto stream = stream_of(handle, current, "cuStreamWaitValue32");
+    const auto allocation = AddressSpace::instance().find(address);
+    if (allocation == nullptr || address % 4 != 0)
+      misuse(CUDA_ERROR_INVALID_VALUE,
+             "cuStreamWaitValue32 of an address that is in no allocation, or misaligned");
+    const auto* word =
+        reinterpret_cast<const std::atomic<uint32_t>*>(allocation->host + (address - allocation->base));
+    const unsigned int condition = flags & ~unsigned{CU_STREAM_WAIT_VALUE_FLUSH};
+    if (condition > CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_INVALID_VALUE;
+    // A context that has failed waits no longer.
+    submit(
+        *stream,
+        [allocation, word, value, condition, context = stream->context] {
+          while (!has_value(word->load(std::memory_order_acquire), value, condition) && context->failure == 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(20));
+        },
+        false);
     return CUDA_SUCCESS;
   });
 }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+#   backplane_cuda_module(source type)   compiles kernels/<source>.cu for a type (or "" for none) into the module
+#                                        <source>_<type>
+#   backplane_cuda_embed(target)         adds all modules to the target, and the headers that NVRTC needs
+
+set(cuda_headers params.h types.cuh walk.cuh heavy.cuh domains.cuh accumulate.cuh evaluate.inl)
+list(TRANSFORM cuda_headers PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/kernels/)
+file(GLOB formulas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/kernels/*.h ${PROJECT_SOURCE_DIR}/plugins/kernels/*.def)
+get_target_property(formula_includes backplane_kernels INTERFACE_INCLUDE_DIRECTORIES)
+set(nvcc ${CUDAToolkit_NVCC_EXECUTABLE})
+get_filename_component(cuda_bin ${nvcc} DIRECTORY)
+find_program(BACKPLANE_PTXAS ptxas HINTS ${cuda_bin} REQUIRED)
+set(cuda_launcher "")
+if(CCACHE)
+  set(cuda_launcher ${CMAKE_COMMAND} -E env ${CCACHE})
+endif()
+set_property(GLOBAL PROPERTY backplane_cuda_modules "")
+
+# BPC_KIND of a type: 0 bool, 1 integer, 2 floating (kernels/domains.cuh).
+function(backplane_cuda_kind result type)
+  set(kind 1)
+  if(type STREQUAL "bool")
+    set(kind 0)
+  elseif(type MATCHES "f")
+    set(kind 2)
+  endif()
+  set(${result} ${kind} PARENT_SCOPE)
+endfunction()
+
+function(backplane_cuda_module source type)
+  set(name ${source})
+  set(definitions "")
+  if(NOT type STREQUAL "")
+    set(name ${source}_${type})
+    backplane_cuda_kind(kind ${type})
+    set(definitions -DBPC_TYPE=${type} -DBPC_KIND=${kind})
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/modules)
+  set(ptx ${folder}/${name}.ptx)
+  add_custom_command(OUTPUT ${ptx}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND ${nvcc} -ptx -std=c++17 -arch=compute_75 -fmad=false -prec-div=true -prec-sqrt=true -ftz=false
+            -diag-suppress 177 -ccbin ${CMAKE_CXX_COMPILER} ${definitions} -I${PROJECT_SOURCE_DIR}/core/include
+            -I${PROJECT_BINARY_DIR}/include -o ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}.cu
+    DEPENDS kernels/${source}.cu ${cuda_headers} ${formulas}
+            ${PROJECT_SOURCE_DIR}/core/include/backplane/plugin/scalar_ops.def
+    COMMENT "Compiling ${name}.ptx" VERBATIM)
+  set(files ${ptx})
+  foreach(architecture IN LISTS BACKPLANE_CUDA_ARCHITECTURES)
+    set(cubin ${folder}/${name}.sm_${architecture}.cubin)
+    add_custom_command(OUTPUT ${cubin} COMMAND ${BACKPLANE_PTXAS} -arch=sm_${architecture} -o ${cubin} ${ptx}
+      DEPENDS ${ptx} COMMENT "Assembling ${name}.sm_${architecture}.cubin" VERBATIM)
+    list(APPEND files ${cubin})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY backplane_cuda_modules ${name})
+  set_property(GLOBAL PROPERTY backplane_cuda_files_${name} ${files})
+endfunction()
+
+# A source that includes every module's bytes by the assembler's .incbin, and a table of them.
+function(backplane_cuda_embed target)
+  get_property(names GLOBAL PROPERTY backplane_cuda_modules)
+  set(blobs "")
+  set(codes "")
+  set(rows "")
+  set(depends "")
+  foreach(name IN LISTS names)
+    get_property(files GLOBAL PROPERTY backplane_cuda_files_${name})
+    list(POP_FRONT files ptx)
+    list(APPEND depends ${ptx} ${files})
+    string(APPEND blobs "BACKPLANE_BLOB(ptx_${name}, \"${ptx}\")\n")
+    set(code "nullptr")
+    set(count 0)
+    if(files)
+      set(code code_${name})
+      list(LENGTH files count)
+      string(APPEND codes "const MachineCode code_${name}[] = {\n")
+      foreach(file IN LISTS files)
+        string(REGEX MATCH "sm_([0-9]+)" _ ${file})
+        set(symbol cubin_${name}_${CMAKE_MATCH_1})
+        string(APPEND blobs "BACKPLANE_BLOB(${symbol}, \"${file}\")\n")
+        string(APPEND codes "    {${CMAKE_MATCH_1}, ${symbol}, ${symbol}_end},\n")
+      endforeach()
+      string(APPEND codes "};\n")
+    endif()
+    string(APPEND rows "    {\"${name}\", reinterpret_cast<const char*>(ptx_${name}), ${code}, ${count}},\n")
+  endforeach()
+  set(header_rows "")
+  foreach(header params.h types.cuh walk.cuh heavy.cuh fused.cuh)
+    string(MAKE_C_IDENTIFIER header_${header} symbol)
+    set(file ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${header})
+    list(APPEND depends ${file})
+    string(APPEND blobs "BACKPLANE_BLOB(${symbol}, \"${file}\")\n")
+    string(APPEND header_rows "    {\"${header}\", reinterpret_cast<const char*>(${symbol})},\n")
+  endforeach()
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_modules.cc)
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/embedded_modules.cc.in ${output} @ONLY)
+  set_source_files_properties(${output} PROPERTIES OBJECT_DEPENDS "${depends}" SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
