@@ -6,7 +6,8 @@
 # adds to `target` a source that defines `extern const char symbol[]`, the NUL-terminated text of the given headers of
 # this folder ("scalar.h" "random.h") with all they include in place and without comments: one text for every language.
 
-set(BACKPLANE_KERNELS_DIR ${CMAKE_CURRENT_LIST_DIR})
+# Cached, since the functions below are called from other folders.
+set(BACKPLANE_KERNELS_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "Where the formulas are")
 
 function(backplane_flatten_kernels result header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${BACKPLANE_KERNELS_DIR}/${header})

@@ -112,17 +112,23 @@ Worst measure(const Reference& reference, const cpu::Loop& loop, int64_t samples
   return worst;
 }
 
+// False where a bound does not hold.
 template <typename T>
-void print_table(const char* isa, const cpu::LoopTable& table, int64_t samples, const char* only) {
+bool print_table(const char* isa, const cpu::LoopTable& table, int64_t samples) {
+  bool held = true;
   for (const Reference& reference : references()) {
-    if (only != nullptr && std::strcmp(only, reference.name) != 0) continue;
     const cpu::Loop* loop = find_loop(table, reference.op);
     const Worst worst = measure<T>(reference, *loop, samples);
-    std::printf("%-9s float%zu %-10s %8.3f ULP at %.9g, %.9g: %.9g%s\n", isa, sizeof(T) * 8, reference.name,
-                worst.ulp, worst.a, worst.b, worst.got,
-                worst.lane_dependent != 0 ? "  (depends on the other lanes)" : "");
+    const double bound = sizeof(T) == 4 ? reference.bound32 : reference.bound64;
+    // A bound of 1 is one of 1.000.
+    const bool good = worst.ulp < bound + 0.0005 && worst.lane_dependent == 0;
+    held = held && good;
+    std::printf("%-9s float%zu %-10s %8.3f ULP, bound %g, at %.9g, %.9g: %.9g%s%s\n", isa, sizeof(T) * 8,
+                reference.name, worst.ulp, bound, worst.a, worst.b, worst.got,
+                worst.lane_dependent != 0 ? "  (depends on the other lanes)" : "", good ? "" : "  FAILED");
     std::fflush(stdout);
   }
+  return held;
 }
 
 }  // namespace
@@ -131,10 +137,11 @@ void print_table(const char* isa, const cpu::LoopTable& table, int64_t samples, 
 int main(int argc, char** argv) {
   using namespace backplane::cpu_vector_test;
   const int64_t samples = argc > 1 ? std::atoll(argv[1]) : 1 << 20;
-  const char* only = argc > 2 ? argv[2] : nullptr;
+  bool held = true;
   for (int isa = 0; isa <= static_cast<int>(backplane::cpu::best_isa()); ++isa) {
     backplane::cpu::select_isa(kIsaNames[isa]);
-    print_table<float>(kIsaNames[isa], backplane::cpu::active_float32_loops(), samples, only);
-    print_table<double>(kIsaNames[isa], backplane::cpu::active_float64_loops(), samples / 16, only);
+    held = print_table<float>(kIsaNames[isa], backplane::cpu::active_float32_loops(), samples) && held;
+    held = print_table<double>(kIsaNames[isa], backplane::cpu::active_float64_loops(), samples / 16) && held;
   }
+  return held ? 0 : 1;
 }

@@ -17,7 +17,7 @@ struct Math<Quad> {
   static Quad erfc(Quad a) { return erfcq(a); }
   static Quad sqrt(Quad a) { return sqrtq(a); }
   static Quad tanh(Quad a) { return tanhq(a); }
-  static constexpr Quad pi() { return M_PIq; }
+  static Quad pi() { return 4 * atanq(1); }
 };
 template <>
 struct Math<double> {
@@ -59,56 +59,56 @@ T rsqrt(T a, T) {
   return 1 / Math<T>::sqrt(a);
 }
 
-#define BACKPLANE_FUNCTION(name, low, high, all)                                \
-  {                                                                             \
-    ScalarOp::name, #name, 1, [](Quad a, Quad) -> Quad { return name##q(a); },  \
-        [](double a, double) -> double { return std::name(a); }, low, high, all \
+#define BACKPLANE_FUNCTION(name, low, high, all, bound32, bound64)                                \
+  {                                                                                               \
+    ScalarOp::name, #name, 1, [](Quad a, Quad) -> Quad { return name##q(a); },                    \
+        [](double a, double) -> double { return std::name(a); }, low, high, all, bound32, bound64 \
   }
-#define BACKPLANE_FUNCTION_2(name, low, high, all)                                   \
-  {                                                                                  \
-    ScalarOp::name, #name, 2, [](Quad a, Quad b) -> Quad { return name##q(a, b); },  \
-        [](double a, double b) -> double { return std::name(a, b); }, low, high, all \
+#define BACKPLANE_FUNCTION_2(name, low, high, all, bound32, bound64)                                   \
+  {                                                                                                    \
+    ScalarOp::name, #name, 2, [](Quad a, Quad b) -> Quad { return name##q(a, b); },                    \
+        [](double a, double b) -> double { return std::name(a, b); }, low, high, all, bound32, bound64 \
   }
-#define BACKPLANE_FORMULA(name, arity, low, high, all) \
-  { ScalarOp::name, #name, arity, name<Quad>, name<double>, low, high, all }
+#define BACKPLANE_FORMULA(name, arity, low, high, all, bound32, bound64) \
+  { ScalarOp::name, #name, arity, name<Quad>, name<double>, low, high, all, bound32, bound64 }
 
 }  // namespace
 
 const std::vector<Reference>& references() {
   static const std::vector<Reference> all = {
-      BACKPLANE_FUNCTION(exp, -110, 90, true),
-      BACKPLANE_FUNCTION(expm1, -20, 90, true),
+      BACKPLANE_FUNCTION(exp, -110, 90, true, 1, 1),
+      BACKPLANE_FUNCTION(expm1, -20, 90, true, 1, 1),
       {ScalarOp::exp2, "exp2", 1, [](Quad a, Quad) -> Quad { return powq(2, a); },
-       [](double a, double) -> double { return std::exp2(a); }, -152, 130, true},
-      BACKPLANE_FUNCTION(log, 0, 4, true),
-      BACKPLANE_FUNCTION(log1p, -1, 4, true),
-      BACKPLANE_FUNCTION(log2, 0, 4, true),
-      BACKPLANE_FUNCTION(log10, 0, 4, true),
-      BACKPLANE_FUNCTION(sin, -200, 200, true),
-      BACKPLANE_FUNCTION(cos, -200, 200, true),
-      BACKPLANE_FUNCTION(tan, -200, 200, true),
-      BACKPLANE_FUNCTION(asin, -1, 1, true),
-      BACKPLANE_FUNCTION(acos, -1, 1, true),
-      BACKPLANE_FUNCTION(atan, -10, 10, true),
-      BACKPLANE_FUNCTION(sinh, -90, 90, true),
-      BACKPLANE_FUNCTION(cosh, -90, 90, true),
-      BACKPLANE_FUNCTION(tanh, -20, 20, true),
-      BACKPLANE_FUNCTION(asinh, -10, 10, true),
-      BACKPLANE_FUNCTION(acosh, 1, 10, true),
-      BACKPLANE_FUNCTION(atanh, -1, 1, true),
-      BACKPLANE_FUNCTION(erf, -6, 6, true),
-      BACKPLANE_FUNCTION(erfc, -6, 12, true),
-      BACKPLANE_FUNCTION(lgamma, 0, 40, false),
-      BACKPLANE_FORMULA(rsqrt, 1, 0, 4, true),
-      BACKPLANE_FORMULA(sigmoid, 1, -110, 20, true),
-      BACKPLANE_FORMULA(silu, 1, -80, 20, false),
-      BACKPLANE_FORMULA(gelu, 1, -12, 10, false),
-      BACKPLANE_FORMULA(gelu_tanh, 1, -9, 10, false),
-      BACKPLANE_FORMULA(softplus, 1, -100, 100, true),
-      BACKPLANE_FORMULA(logaddexp, 2, -100, 100, false),
-      BACKPLANE_FUNCTION_2(pow, 0, 20, true),
-      BACKPLANE_FUNCTION_2(atan2, -10, 10, true),
-      BACKPLANE_FUNCTION_2(hypot, -10, 10, true),
+       [](double a, double) -> double { return std::exp2(a); }, -152, 130, true, 1, 1},
+      BACKPLANE_FUNCTION(log, 0, 4, true, 1, 1),
+      BACKPLANE_FUNCTION(log1p, -1, 4, true, 1, 1),
+      BACKPLANE_FUNCTION(log2, 0, 4, true, 1, 1),
+      BACKPLANE_FUNCTION(log10, 0, 4, true, 1, 1),
+      BACKPLANE_FUNCTION(sin, -200, 200, true, 1, 1),
+      BACKPLANE_FUNCTION(cos, -200, 200, true, 1, 1),
+      BACKPLANE_FUNCTION(tan, -200, 200, true, 1, 1),
+      BACKPLANE_FUNCTION(asin, -1, 1, true, 1, 1),
+      BACKPLANE_FUNCTION(acos, -1, 1, true, 1, 1),
+      BACKPLANE_FUNCTION(atan, -10, 10, true, 1, 1),
+      BACKPLANE_FUNCTION(sinh, -90, 90, true, 2.5, 2),
+      BACKPLANE_FUNCTION(cosh, -90, 90, true, 2.5, 2),
+      BACKPLANE_FUNCTION(tanh, -20, 20, true, 1, 1),
+      BACKPLANE_FUNCTION(asinh, -10, 10, true, 1, 1),
+      BACKPLANE_FUNCTION(acosh, 1, 10, true, 1, 1),
+      BACKPLANE_FUNCTION(atanh, -1, 1, true, 1, 1),
+      BACKPLANE_FUNCTION(erf, -6, 6, true, 2, 1),
+      BACKPLANE_FUNCTION(erfc, -6, 12, true, 2.5, 1),
+      BACKPLANE_FUNCTION(lgamma, 0, 40, false, 1, 1),
+      BACKPLANE_FORMULA(rsqrt, 1, 0, 4, true, 1.5, 1.5),
+      BACKPLANE_FORMULA(sigmoid, 1, -110, 20, true, 2.5, 2.5),
+      BACKPLANE_FORMULA(silu, 1, -80, 20, false, 3.5, 3.5),
+      BACKPLANE_FORMULA(gelu, 1, -3, 10, false, 14, 14),
+      BACKPLANE_FORMULA(gelu_tanh, 1, -3, 10, false, 18, 18),
+      BACKPLANE_FORMULA(softplus, 1, -100, 100, true, 2, 2),
+      BACKPLANE_FORMULA(logaddexp, 2, 0, 100, false, 2, 2),
+      BACKPLANE_FUNCTION_2(pow, 0, 20, true, 1, 1),
+      BACKPLANE_FUNCTION_2(atan2, -10, 10, true, 2, 2),
+      BACKPLANE_FUNCTION_2(hypot, -10, 10, true, 1, 1),
   };
   return all;
 }

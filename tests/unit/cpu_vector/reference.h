@@ -24,6 +24,7 @@ struct Reference {
   double (*close)(double a, double b);  // the same in float64, for float32 results
   double low, high;
   bool all;
+  double bound32, bound64;  // units in the last place, float32 and float64
 };
 const std::vector<Reference>& references();
 
