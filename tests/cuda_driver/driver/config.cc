@@ -83,44 +83,6 @@ void parse_uuid(DeviceConfig& device, const std::string& text) {
     device.uuid[i] = static_cast<uint8_t>(std::strtoul(digits.substr(2 * i, 2).c_str(), nullptr, 16));
 }
 
-std::string uuid_text(const DeviceConfig& device) {
-  std::string text = "GPU-";
-  char buffer[4];
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    std::snprintf(buffer, sizeof buffer, "%02x", device.uuid[i]);
-    text += buffer;
-  }
-  return text;
-}
-
-std::vector<DeviceConfig> all_devices() {
-  std::vector<DeviceConfig> devices(number("CUDA_DOUBLE_DEVICES", 1));
-  for (size_t i = 0; i < devices.size(); ++i) {
-    devices[i].name = "CUDA test double";
-    devices[i].number = static_cast<int>(i);
-    devices[i].pci_bus = static_cast<uint32_t>(i + 1);
-    std::memcpy(devices[i].uuid, "test-double-uuid", 16);
-    devices[i].uuid[15] = static_cast<uint8_t>(i);
-  }
-  for_each_device("CUDA_DOUBLE_NAMES", ';', devices, true, [](DeviceConfig& device, const std::string& text) {
-    device.name = text + (text.find("test double") == std::string::npos ? " (test double)" : "");
-  });
-  for_each_device("CUDA_DOUBLE_MEMORY", ',', devices, true,
-                  [](DeviceConfig& device, const std::string& text) { device.memory = bytes(text); });
-  for_each_device("CUDA_DOUBLE_CAPABILITY", ',', devices, true,
-                  [](DeviceConfig& device, const std::string& text) {
-                    if (std::sscanf(text.c_str(), "%d.%d", &device.major, &device.minor) != 2)
-                      malformed("CUDA_DOUBLE_CAPABILITY", text);
-                  });
-  for_each_device("CUDA_DOUBLE_PCI", ',', devices, false, [](DeviceConfig& device, const std::string& text) {
-    if (std::sscanf(text.c_str(), "%x:%x:%x", &device.pci_domain, &device.pci_bus, &device.pci_device) != 3)
-      malformed("CUDA_DOUBLE_PCI", text);
-  });
-  for_each_device("CUDA_DOUBLE_UUID", ',', devices, false, parse_uuid);
-  return devices;
-}
-
 bool earlier_on_bus(const DeviceConfig& a, const DeviceConfig& b) {
   return std::tie(a.pci_domain, a.pci_bus, a.pci_device) < std::tie(b.pci_domain, b.pci_bus, b.pci_device);
 }
@@ -164,6 +126,44 @@ std::vector<StickyRule> parse_sticky(const std::string& text) {
 
 }  // namespace
 
+std::string uuid_text(const DeviceConfig& device) {
+  std::string text = "GPU-";
+  char buffer[4];
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    std::snprintf(buffer, sizeof buffer, "%02x", device.uuid[i]);
+    text += buffer;
+  }
+  return text;
+}
+
+std::vector<DeviceConfig> read_all_devices() {
+  std::vector<DeviceConfig> devices(number("CUDA_DOUBLE_DEVICES", 1));
+  for (size_t i = 0; i < devices.size(); ++i) {
+    devices[i].name = "CUDA test double";
+    devices[i].number = static_cast<int>(i);
+    devices[i].pci_bus = static_cast<uint32_t>(i + 1);
+    std::memcpy(devices[i].uuid, "test-double-uuid", 16);
+    devices[i].uuid[15] = static_cast<uint8_t>(i);
+  }
+  for_each_device("CUDA_DOUBLE_NAMES", ';', devices, true, [](DeviceConfig& device, const std::string& text) {
+    device.name = text + (text.find("test double") == std::string::npos ? " (test double)" : "");
+  });
+  for_each_device("CUDA_DOUBLE_MEMORY", ',', devices, true,
+                  [](DeviceConfig& device, const std::string& text) { device.memory = bytes(text); });
+  for_each_device("CUDA_DOUBLE_CAPABILITY", ',', devices, true,
+                  [](DeviceConfig& device, const std::string& text) {
+                    if (std::sscanf(text.c_str(), "%d.%d", &device.major, &device.minor) != 2)
+                      malformed("CUDA_DOUBLE_CAPABILITY", text);
+                  });
+  for_each_device("CUDA_DOUBLE_PCI", ',', devices, false, [](DeviceConfig& device, const std::string& text) {
+    if (std::sscanf(text.c_str(), "%x:%x:%x", &device.pci_domain, &device.pci_bus, &device.pci_device) != 3)
+      malformed("CUDA_DOUBLE_PCI", text);
+  });
+  for_each_device("CUDA_DOUBLE_UUID", ',', devices, false, parse_uuid);
+  return devices;
+}
+
 std::vector<FaultRule> parse_faults(const std::string& text) {
   std::vector<FaultRule> rules;
   for (const std::string& entry : split(text, ',')) {
@@ -201,7 +201,7 @@ std::vector<std::pair<int, int>> parse_pairs(const std::string& text, int device
 
 Config read_config() {
   Config config;
-  config.devices = visible(all_devices());
+  config.devices = visible(read_all_devices());
   const int count = static_cast<int>(config.devices.size());
   const std::string peers = variable("CUDA_DOUBLE_PEERS");
   config.peers = parse_pairs(peers.empty() ? "all" : peers, count);

@@ -49,6 +49,9 @@ struct Config {
 
 // Malformed variables end the process with a message: a test must not run on other devices than it asked for.
 Config read_config();
+// The devices without regard to CUDA_VISIBLE_DEVICES, as configured.
+std::vector<DeviceConfig> read_all_devices();
+std::string uuid_text(const DeviceConfig& device);  // GPU-xxxxxxxx-xxxx-…
 std::vector<FaultRule> parse_faults(const std::string& text);
 std::vector<std::pair<int, int>> parse_pairs(const std::string& text, int devices);
 

@@ -56,3 +56,10 @@ CUDA_DOUBLE_API void cudaDoubleDelay(uint32_t microseconds, uint64_t seed) {
   driver().config.delay_us = microseconds;
   driver().config.seed = seed;
 }
+
+CUDA_DOUBLE_API uint64_t cudaDoubleBytesInUseByNumber(int number) {
+  for (const auto& device : driver().devices) {
+    if (device->config.number == number) return device->in_use;
+  }
+  return 0;
+}

@@ -18,6 +18,8 @@ void cudaDoubleClearReports(void);
 
 // Bytes of device memory in use, module variables included.
 uint64_t cudaDoubleBytesInUse(int device);
+// The same by the device's position in the configuration, whatever CUDA_VISIBLE_DEVICES makes of it.
+uint64_t cudaDoubleBytesInUseByNumber(int number);
 
 // Same text as CUDA_DOUBLE_FAIL and CUDA_DOUBLE_PEER_ZEROS; replaces what was asked for before.
 // Counting starts anew.
