@@ -167,7 +167,7 @@ CUDA_DOUBLE_API CUresult cuCtxGetApiVersion(CUcontext, unsigned int* version) {
 }
 
 CUDA_DOUBLE_API CUresult cuCtxSynchronize() {
-  return call_in_context(__func__, [](Context& context) { return synchronize(context), CUDA_SUCCESS; });
+  return call_and_wait(__func__, [](Context& context) { return synchronize(context), CUDA_SUCCESS; });
 }
 
 CUDA_DOUBLE_API CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {

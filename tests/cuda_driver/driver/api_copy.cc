@@ -19,13 +19,14 @@ std::shared_ptr<Stream> own_stream(CUstream handle, Context& context, const char
 
 CUresult copy_on(const char* function, CUstream handle, uint64_t to, RangeKind to_kind, uint64_t from,
                  RangeKind from_kind, size_t size, bool wait) {
-  return call_in_context(function, [&](Context& context) {
+  const auto body = [&](Context& context) {
     const auto stream = own_stream(handle, context, function);
     const Range destination = range_of(to, size, to_kind, function),
                 source = range_of(from, size, from_kind, function);
     if (size != 0) copy(*stream, function, destination, source, size, wait);
     return CUDA_SUCCESS;
-  });
+  };
+  return wait ? call_and_wait(function, body) : call_in_context(function, body);
 }
 
 CUresult copy_between(const char* function, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,

@@ -70,7 +70,7 @@ CUDA_DOUBLE_API CUresult cuMemAlloc(CUdeviceptr* address, size_t size) {
 }
 
 CUDA_DOUBLE_API CUresult cuMemFree(CUdeviceptr address) {
-  return call_in_context("cuMemFree_v2", [&](Context&) {
+  return call_and_wait("cuMemFree_v2", [&](Context&) {
     if (address == 0) return CUDA_SUCCESS;
     const auto owner = owner_of(address, "cuMemFree");
     synchronize(*owner);  // as the real one does

@@ -55,8 +55,17 @@ CUresult call_in_context(const char* function, Body body) {
     if (context == nullptr)
       misuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, std::string(function) + " in a destroyed context");
     if (context->failure != 0) return static_cast<CUresult>(context->failure.load());
-    const CUresult result = body(*context);
-    return context->failure != 0 ? static_cast<CUresult>(context->failure.load()) : result;
+    return body(*context);
+  });
+}
+
+// The same for calls that wait for the device: they also tell what failed while they waited. The others leave
+// that to the next call, so that it does not depend on timing which call tells.
+template <class Body>
+CUresult call_and_wait(const char* function, Body body) {
+  return call_in_context(function, [&](Context& context) -> CUresult {
+    const CUresult result = body(context);
+    return context.failure != 0 ? static_cast<CUresult>(context.failure.load()) : result;
   });
 }
 
