@@ -6,20 +6,234 @@
 #include "backplane/plugin/plugin.h"
 
 #include <cstring>
-#include <new>
+#include <memory>
+#include <utility>
 
+#include "backplane/kernels/scalar.h"
 #include "backplane/plugin/base.h"
-#include "null/kernels.h"
 
 namespace {
 
 namespace plugin = backplane::plugin;
 using plugin::Buffer;
+using plugin::DType;
+using plugin::Instruction;
 using plugin::kOk;
+using plugin::LaunchArgs;
+using plugin::Program;
+using plugin::ScalarOp;
 using plugin::Status;
 
-constexpr const char* kName = "null";
-constexpr uint32_t kAlignment = 64;
+#ifndef PLUGIN_NAME
+#define PLUGIN_NAME "null"
+#endif
+constexpr const char* kName = PLUGIN_NAME;
+
+// Bool, Int32 and Float32, as DeviceProperties::types says it.
+constexpr uint64_t kTypes = 1u << 0 | 1u << 3 | 1u << 11;
+
+// Where operand `index` has its element at the point `at` of the iteration space.
+char* element(const LaunchArgs& args, uint32_t index, const int64_t* at, int64_t bytes) noexcept {
+  const plugin::Operand& operand = args.operand(index);
+  int64_t elements = 0;
+  for (uint32_t i = 0; i < args.rank; ++i) elements += at[i] * operand.strides[i];
+  return static_cast<char*>(operand.buffer->host_pointer()) + operand.offset + elements * bytes;
+}
+
+// Calls visit(point, linear index) for every point of the iteration space, in row-major order.
+template <typename Visit>
+void for_each_point(const LaunchArgs& args, const Visit& visit) {
+  int64_t at[plugin::kMaxRank] = {};
+  for (int64_t linear = 0;; ++linear) {
+    visit(at, linear);
+    uint32_t i = args.rank;
+    while (i > 0 && ++at[i - 1] == args.shape[i - 1]) at[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+// A value of any type.
+struct Value {
+  unsigned char bytes[8];
+};
+
+template <typename T>
+T get(const Value& value) noexcept {
+  T result;
+  std::memcpy(&result, value.bytes, sizeof result);
+  return result;
+}
+
+template <typename T>
+Value put(T result) noexcept {
+  Value value{};
+  std::memcpy(value.bytes, &result, sizeof result);
+  return value;
+}
+
+// Gives a formula of any signature one signature.
+template <auto kFormula>
+struct Call;
+
+template <typename R, typename... Args, R (*kFormula)(Args...)>
+struct Call<kFormula> {
+  static Value call(const Value* args) noexcept { return call(args, std::index_sequence_for<Args...>()); }
+  template <size_t... kIndex>
+  static Value call(const Value* args, std::index_sequence<kIndex...>) noexcept {
+    return put(kFormula(get<Args>(args[kIndex])...));
+  }
+};
+
+struct Row {
+  ScalarOp op;
+  uint32_t arity;
+  DType type;  // of the arguments, but for the first of `where`
+  DType result;
+  Value (*function)(const Value* args) noexcept;
+};
+
+// From a type to itself: the table below names cast like any other operation.
+BP_FN bp_bool bp_cast_bool(bp_bool a) { return a; }
+BP_FN bp_i32 bp_cast_i32(bp_i32 a) { return a; }
+BP_FN bp_f32 bp_cast_f32(bp_f32 a) { return a; }
+
+// One row for each operation and each type of its domain.
+#define RESULT_Same(type) DType::type
+#define RESULT_Free(type) DType::type
+#define RESULT_Truth(type) DType::Bool
+#define ROW(name, arity, result, type, suffix) \
+  {ScalarOp::name, arity, DType::type, RESULT_##result(type), Call<bp_##name##_##suffix>::call},
+#define ROWS_Logical(...) ROW(__VA_ARGS__, Bool, bool)
+#define ROWS_Floating(...) ROW(__VA_ARGS__, Float32, f32)
+#define ROWS_Integer(...) ROW(__VA_ARGS__, Bool, bool) ROW(__VA_ARGS__, Int32, i32)
+#define ROWS_Number(...) ROW(__VA_ARGS__, Int32, i32) ROW(__VA_ARGS__, Float32, f32)
+#define ROWS_Any(...) ROWS_Number(__VA_ARGS__) ROW(__VA_ARGS__, Bool, bool)
+#define BACKPLANE_SCALAR_OP(number, name, arity, domain, result) ROWS_##domain(name, arity, result)
+
+constexpr Row kRows[] = {
+#include "backplane/plugin/scalar_ops.def"
+    {ScalarOp::cast, 1, DType::Bool, DType::Int32, Call<bp_cast_bool_i32>::call},
+    {ScalarOp::cast, 1, DType::Bool, DType::Float32, Call<bp_cast_bool_f32>::call},
+    {ScalarOp::cast, 1, DType::Int32, DType::Bool, Call<bp_cast_i32_bool>::call},
+    {ScalarOp::cast, 1, DType::Int32, DType::Float32, Call<bp_cast_i32_f32>::call},
+    {ScalarOp::cast, 1, DType::Float32, DType::Bool, Call<bp_cast_f32_bool>::call},
+    {ScalarOp::cast, 1, DType::Float32, DType::Int32, Call<bp_cast_f32_i32>::call},
+};
+
+bool is_known(DType type) noexcept {
+  return plugin::size_of(type) != 0 && (kTypes >> static_cast<uint32_t>(type) & 1) != 0;
+}
+
+Status malformed(const Instruction& instruction) noexcept {
+  return plugin::make_status(plugin::StatusCode::InvalidArgument, 0,
+                             "malformed arguments of scalar operation %u",
+                             static_cast<unsigned>(instruction.op));
+}
+
+DType type_of_slot(const Program& program, uint8_t slot) noexcept {
+  if (slot >= plugin::kResultSlot) return program.instructions[slot - plugin::kResultSlot].result;
+  if (slot >= plugin::kScalarSlot) return program.scalar_types[slot - plugin::kScalarSlot];
+  return program.input_types[slot];
+}
+
+bool is_slot(const Program& program, uint8_t slot, uint32_t results) noexcept {
+  if (slot >= plugin::kResultSlot) return slot < plugin::kResultSlot + results;
+  if (slot >= plugin::kScalarSlot) return slot < plugin::kScalarSlot + program.scalar_count;
+  return slot < program.input_count;
+}
+
+// Finds what computes instruction `index`, or says why nothing does.
+Status find(const Program& program, uint32_t index, const Row** found) noexcept {
+  const Instruction& instruction = program.instructions[index];
+  bool known = false, types_known = is_known(instruction.result);
+  for (const Row& row : kRows) {
+    if (row.op != instruction.op) continue;
+    bool fits = row.result == instruction.result;
+    for (uint32_t k = 0; k < row.arity; ++k) {
+      if (!is_slot(program, instruction.args[k], index)) return malformed(instruction);
+      const DType type = type_of_slot(program, instruction.args[k]);
+      types_known = types_known && is_known(type);
+      fits = fits && type == (row.op == ScalarOp::where && k == 0 ? DType::Bool : row.type);
+    }
+    known = true;
+    *found = &row;
+    if (fits) return kOk;
+  }
+  return known && types_known ? malformed(instruction)
+                              : plugin::unimplemented("this operation on these types");
+}
+
+class ElementwiseKernel final : public plugin::KernelBase {
+ public:
+  explicit ElementwiseKernel(const Program& program) noexcept : program_(program) {
+    for (uint32_t i = 0; i < program.instruction_count; ++i) find(program, i, &rows_[i]);
+  }
+  void destroy() noexcept override { delete this; }
+
+  Status launch(plugin::Stream*, const LaunchArgs* args) noexcept override {
+    Value slots[256];
+    for (uint32_t i = 0; i < program_.scalar_count; ++i) {
+      const plugin::Scalar scalar = args->scalars[i];
+      const bool real = program_.scalar_types[i] == DType::Float32;
+      // Integers and truths are the low bytes of 64 bits.
+      slots[plugin::kScalarSlot + i] = real ? put(static_cast<bp_f32>(scalar.f)) : put(scalar.u);
+    }
+    for_each_point(*args, [&](const int64_t* at, int64_t linear) { run(*args, at, linear, slots); });
+    return kOk;
+  }
+
+ private:
+  void run(const LaunchArgs& args, const int64_t* at, int64_t linear, Value* slots) const noexcept {
+    for (uint32_t i = 0; i < program_.input_count; ++i) {
+      const uint32_t bytes = plugin::size_of(program_.input_types[i]);
+      std::memcpy(&slots[i], element(args, program_.output_count + i, at, bytes), bytes);
+    }
+    for (uint32_t i = 0; i < program_.instruction_count; ++i) {
+      Value values[3] = {put(linear)};  // the argument of iota, which has no other
+      for (uint32_t k = 0; k < rows_[i]->arity; ++k) values[k] = slots[program_.instructions[i].args[k]];
+      slots[plugin::kResultSlot + i] = rows_[i]->function(values);
+    }
+    for (uint32_t i = 0; i < program_.output_count; ++i) {
+      const uint8_t slot = program_.outputs[i];
+      const uint32_t bytes = plugin::size_of(type_of_slot(program_, slot));
+      std::memcpy(element(args, i, at, bytes), &slots[slot], bytes);
+    }
+  }
+
+  const Program program_;
+  const Row* rows_[plugin::kMaxInstructions] = {};
+};
+
+Status supports_kernel(const plugin::KernelDesc& desc) noexcept {
+  if (desc.family == plugin::Family::Copy) return kOk;
+  if (desc.family != plugin::Family::Elementwise) return plugin::unimplemented("this family of kernels");
+  const Row* row;
+  Status status = kOk;
+  for (uint32_t i = 0; i < desc.program.instruction_count && status.ok(); ++i)
+    status = find(desc.program, i, &row);
+  return status;
+}
+
+// For what is supported. Throws std::bad_alloc.
+plugin::Kernel* make_kernel(const plugin::KernelDesc& desc) {
+  if (desc.family == plugin::Family::Elementwise) return new ElementwiseKernel(desc.program);
+  Program copy{};  // no instruction: the output is the input
+  copy.input_count = copy.output_count = 1;
+  copy.input_types[0] = desc.types[0];
+  return new ElementwiseKernel(copy);
+}
+
+plugin::DeviceProperties device_properties() noexcept {
+  plugin::DeviceProperties properties{};
+  properties.struct_size = sizeof properties;
+  properties.kind = plugin::DeviceKind::Accelerator;
+  properties.flags = plugin::kSynchronousDefaultStream | plugin::kHostMemory | plugin::kBufferOffsets |
+                     plugin::kForkSafe | plugin::kDenormals | plugin::kCorrectlyRoundedDivide;
+  properties.types = kTypes;
+  properties.min_alignment = alignof(std::max_align_t);
+  plugin::copy_text(properties.name, "Example device in the calling thread");
+  return properties;
+}
 
 // Makes one of the objects below; the plugin's own exceptions stay here.
 template <typename Object, typename Interface, typename... Args>
@@ -30,35 +244,16 @@ Status make(Interface** out, const Args&... args) noexcept {
   });
 }
 
-constexpr uint64_t bit(plugin::DType type) noexcept { return uint64_t{1} << static_cast<uint32_t>(type); }
-
-plugin::DeviceProperties device_properties() noexcept {
-  plugin::DeviceProperties properties{};
-  properties.struct_size = sizeof properties;
-  properties.kind = plugin::DeviceKind::Accelerator;
-  properties.flags = plugin::kSynchronousDefaultStream | plugin::kHostMemory | plugin::kBufferOffsets |
-                     plugin::kForkSafe | plugin::kDenormals | plugin::kCorrectlyRoundedDivide;
-  properties.types = bit(plugin::DType::Bool) | bit(plugin::DType::Int32) | bit(plugin::DType::Float32);
-  properties.min_alignment = kAlignment;
-  plugin::copy_text(properties.name, "Example device in the calling thread");
-  return properties;
-}
-
 // Host memory.
 class NullBuffer final : public plugin::BufferBase {
  public:
-  explicit NullBuffer(uint64_t size)
-      : memory_(static_cast<char*>(::operator new(size, std::align_val_t(kAlignment)))), size_(size) {}
-
-  void destroy() noexcept override {
-    ::operator delete(memory_, std::align_val_t(kAlignment));
-    delete this;
-  }
+  explicit NullBuffer(uint64_t size) : memory_(new char[size]), size_(size) {}
+  void destroy() noexcept override { delete this; }
   uint64_t size() const noexcept override { return size_; }
-  void* host_pointer() const noexcept override { return memory_; }
+  void* host_pointer() const noexcept override { return memory_.get(); }
 
  private:
-  char* const memory_;
+  const std::unique_ptr<char[]> memory_;
   const uint64_t size_;
 };
 
@@ -125,15 +320,13 @@ class NullDevice final : public plugin::DeviceBase {
     return kOk;
   }
 
-  Status supports(const plugin::KernelDesc* desc) noexcept override {
-    return backplane::null::supports(*desc);
-  }
+  Status supports(const plugin::KernelDesc* desc) noexcept override { return supports_kernel(*desc); }
 
   Status create_kernel(const plugin::KernelDesc* desc, plugin::Kernel** kernel) noexcept override {
     const Status status = supports(desc);
     if (!status.ok()) return status;
     return plugin::guard([=] {
-      *kernel = backplane::null::make_kernel(*desc);
+      *kernel = make_kernel(*desc);
       return kOk;
     });
   }
