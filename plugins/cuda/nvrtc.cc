@@ -10,8 +10,8 @@ namespace backplane::cuda {
 namespace {
 
 // Contraction off, everything rounded as IEEE 754 says: as the embedded kernels are compiled.
-constexpr const char* kOptions[] = {"--std=c++17",      "--fmad=false", "--prec-div=true",
-                                    "--prec-sqrt=true", "--ftz=false",  "-default-device"};
+constexpr const char* kOptions[] = {"--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
+                                    "--ftz=false"};
 
 }  // namespace
 

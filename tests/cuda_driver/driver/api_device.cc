@@ -267,3 +267,10 @@ CUDA_DOUBLE_API CUresult cuGetErrorString(CUresult error, const char** text) {
   *text = row == nullptr ? nullptr : row->text;
   return row == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
+
+// The vendor's undocumented tables: not there. NVRTC's cache asks, and crashes where not even the function
+// exists.
+CUDA_DOUBLE_API CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  if (table != nullptr) *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
