@@ -43,7 +43,7 @@ std::string part_text(std::optional<uint64_t> used, std::optional<uint64_t> tota
   if (!used && !total) return kUnknown;
   if (!total) return bytes_text(used);
   const Unit& unit = unit_for(*total);
-  return fmt::format("{}/{} {}", used ? in_unit(*used, unit) : kUnknown, in_unit(*total, unit), unit.name);
+  return fmt::format("{} / {} {}", used ? in_unit(*used, unit) : kUnknown, in_unit(*total, unit), unit.name);
 }
 
 std::string percent_text(std::optional<double> fraction) {
@@ -57,7 +57,7 @@ std::string celsius_text(std::optional<double> celsius) {
 std::string power_text(std::optional<double> watts, std::optional<double> limit) {
   if (!watts && !limit) return kUnknown;
   const std::string used = watts ? fmt::format("{:.0f}", *watts) : kUnknown;
-  return limit ? fmt::format("{}/{:.0f} W", used, *limit) : used + " W";
+  return limit ? fmt::format("{} / {:.0f} W", used, *limit) : used + " W";
 }
 
 size_t width_of(std::string_view text) {

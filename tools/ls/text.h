@@ -16,10 +16,10 @@ namespace backplane::tools {
 inline constexpr const char* kUnknown = "n/a";
 
 std::string bytes_text(std::optional<uint64_t> bytes);                               // "3.1 GiB"
-std::string part_text(std::optional<uint64_t> used, std::optional<uint64_t> total);  // "3.1/15.6 GiB"
+std::string part_text(std::optional<uint64_t> used, std::optional<uint64_t> total);  // "3.1 / 15.6 GiB"
 std::string percent_text(std::optional<double> fraction);                            // "12 %"
 std::string celsius_text(std::optional<double> celsius);                             // "45 C"
-std::string power_text(std::optional<double> watts, std::optional<double> limit);    // "55/300 W"
+std::string power_text(std::optional<double> watts, std::optional<double> limit);    // "55 / 300 W"
 
 // Columns that UTF-8 text takes, every character counted as one.
 size_t width_of(std::string_view text);
