@@ -6,6 +6,7 @@
 
 #include "backplane/device.h"
 #include "backplane/io.h"
+#include "backplane/nn.h"
 #include "backplane/ops.h"
 #include "backplane/random.h"
 #include "backplane/runtime.h"

@@ -36,50 +36,58 @@ DType compute_type(const ElementwiseOp& op, DType type) {
   return type;
 }
 
-// What both operands promote to.
-DType promoted(const ElementwiseOp& op, const Operand& a, const Operand& b) {
-  if (a.tensor() != nullptr && b.tensor() != nullptr)
-    return promote_types(impl_of(*a.tensor(), op.name).dtype, impl_of(*b.tensor(), op.name).dtype);
-  if (a.tensor() != nullptr) return b.scalar().result_type(impl_of(*a.tensor(), op.name).dtype);
-  if (b.tensor() != nullptr) return a.scalar().result_type(impl_of(*b.tensor(), op.name).dtype);
-  throw Error(ErrorCode::InvalidArgument, fmt::format("{}: one operand must be a tensor", op.name));
-}
-
 ScalarOp operation_for(const ElementwiseOp& op, DType type) {
   return type == DType::Bool && op.for_bool != ScalarOp::positive ? op.for_bool : op.op;
 }
 
-Value argument(TensorProgram& program, const Operand& operand, DType type) {
-  if (operand.tensor() == nullptr) return program.scalar(type, operand.scalar().as(type));
-  return program.cast(program.input(impl_of(*operand.tensor(), program.label())), type);
+// What both arguments promote to.
+DType promoted(const ElementwiseOp& op, const Term& a, const Term& b) {
+  if (a.is_number && b.is_number)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: one operand must be a tensor", op.name));
+  if (a.is_number) return a.number.result_type(b.value.type);
+  return b.is_number ? b.number.result_type(a.value.type) : promote_types(a.value.type, b.value.type);
 }
 
-// Quotients of integers are computed in float64 where the device has it, and rounded once.
-Value integer_quotient(TensorProgram& program, const Operand& a, const Operand& b) {
-  const Tensor& tensor = a.tensor() != nullptr ? *a.tensor() : *b.tensor();
-  const DType type = tensor.device().supports(DType::Float64) ? DType::Float64 : DType::Float32;
-  const Value x = argument(program, a, type);
-  const Value y = argument(program, b, type);
-  return program.cast(program.apply(ScalarOp::divide, type, x, y), DType::Float32);
+Value convert(ProgramWriter& program, const Term& term, DType type) {
+  return term.is_number ? program.scalar(type, term.number.as(type)) : program.cast(term.value, type);
+}
+
+Term term_of(TensorProgram& program, const Operand& operand) {
+  if (operand.tensor() == nullptr) return Term(operand.scalar());
+  return Term(program.input(impl_of(*operand.tensor(), program.label())));
+}
+
+bool device_has_float64(const TensorProgram& program) {
+  return Device(&program.device()).supports(DType::Float64);
 }
 
 Value binary_value(TensorProgram& program, const ElementwiseOp& op, const Operand& a, const Operand& b) {
-  const DType joint = promoted(op, a, b);
-  if (op.op == ScalarOp::divide && !is_floating(joint)) return integer_quotient(program, a, b);
-  const DType type = compute_type(op, joint);
-  const Value x = argument(program, a, type);
-  const Value y = argument(program, b, type);
-  return program.apply(operation_for(op, type), op.truth ? DType::Bool : type, x, y);
+  const Term x = term_of(program, a);
+  const Term y = term_of(program, b);
+  return apply_binary(program, op, x, y, op.op == ScalarOp::divide && program.has_device() && device_has_float64(program));
 }
 
 Value unary_value(TensorProgram& program, const ElementwiseOp& op, const Tensor& x) {
-  const TensorImpl& impl = impl_of(x, op.name);
-  const DType type = compute_type(op, impl.dtype);
-  const Value value = program.cast(program.input(impl), type);
-  return program.apply(operation_for(op, type), op.truth ? DType::Bool : type, value);
+  return apply_unary(program, op, program.input(impl_of(x, op.name)));
 }
 
 }  // namespace
+
+// Quotients of integers are computed in float64 where the device has it, and rounded once.
+Value apply_binary(ProgramWriter& program, const ElementwiseOp& op, const Term& a, const Term& b, bool has_float64) {
+  const DType joint = promoted(op, a, b);
+  const bool quotient = op.op == ScalarOp::divide && !is_floating(joint);
+  const DType type = quotient ? (has_float64 ? DType::Float64 : DType::Float32) : compute_type(op, joint);
+  const Value x = convert(program, a, type);
+  const Value y = convert(program, b, type);
+  const Value result = program.apply(operation_for(op, type), op.truth ? DType::Bool : type, x, y);
+  return quotient ? program.cast(result, DType::Float32) : result;
+}
+
+Value apply_unary(ProgramWriter& program, const ElementwiseOp& op, Value x) {
+  const DType type = compute_type(op, x.type);
+  return program.apply(operation_for(op, type), op.truth ? DType::Bool : type, program.cast(x, type));
+}
 
 Tensor unary(const ElementwiseOp& op, const Tensor& x) {
   Tensor result = fast_unary(op, x);

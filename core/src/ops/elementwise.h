@@ -27,6 +27,19 @@ struct ElementwiseOp {
   ScalarOp for_bool;  // instead of `op` for bool; positive means none
 };
 
+// An argument of an instruction: a value of the program, or a number that takes the other argument's type.
+struct Term {
+  explicit Term(Value v) noexcept : value(v) {}
+  explicit Term(Scalar n) noexcept : number(n), is_number(true) {}
+  Value value{};
+  Scalar number = 0;
+  bool is_number = false;
+};
+
+// Appends the operator to a program, with the conversions that its type rules ask for. `has_float64` says whether the device has it.
+Value apply_unary(ProgramWriter& program, const ElementwiseOp& op, Value x);
+Value apply_binary(ProgramWriter& program, const ElementwiseOp& op, const Term& a, const Term& b, bool has_float64);
+
 Tensor unary(const ElementwiseOp& op, const Tensor& x);
 const Tensor& unary_out(const ElementwiseOp& op, const Tensor& result, const Tensor& x);
 Tensor binary(const ElementwiseOp& op, const Operand& a, const Operand& b);

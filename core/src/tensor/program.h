@@ -56,6 +56,9 @@ class TensorProgram : public ProgramWriter {
   // Operands must share a device. The tensor outlives the program.
   Value input(const TensorImpl& tensor);
 
+  bool has_device() const noexcept { return program().input_count > 0; }
+  DeviceState& device() const noexcept { return inputs_[0]->device(); }
+
   // Runs the program, whose last output() is its result, over the broadcast shape of its inputs: into a new
   // tensor, or into `result`, whose shape that must be and whose type the value is converted to.
   Tensor run(Value value);
