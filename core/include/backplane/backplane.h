@@ -5,7 +5,10 @@
 #define BACKPLANE_BACKPLANE_H_
 
 #include "backplane/device.h"
+#include "backplane/dlpack.h"
+#include "backplane/fuse.h"
 #include "backplane/io.h"
+#include "backplane/kernel.h"
 #include "backplane/nn.h"
 #include "backplane/ops.h"
 #include "backplane/random.h"

@@ -4,8 +4,10 @@
 //
 //   Tensor y = fuse([](Expr a, Expr x, Expr b) { return relu(a * x + b); }, a, x, b);
 //
-// The function is called once, with stand-ins for the tensors; what it does to them is compiled (and cached by its content) for the tensors' device. Every step is rounded to its
-// type, so that the result has the very bits of the operators called one by one. At most 12 tensors, 12 numbers and 32 operators, else InvalidArgument.
+// The function is called once, with stand-ins for the tensors; what it does to them is compiled (and cached
+// by its content) for the tensors' device. Every step is rounded to its type, so that the result has the very
+// bits of the operators called one by one. At most 12 tensors, 12 numbers and 32 operators, else
+// InvalidArgument.
 #ifndef BACKPLANE_FUSE_H_
 #define BACKPLANE_FUSE_H_
 
@@ -23,7 +25,8 @@ namespace backplane::inline v0 {
 // A value inside a fused expression. Valid only during the call of the function that it was handed to.
 class BACKPLANE_API Expr {
  public:
-  Expr(internal::TensorProgram* program, uint8_t slot, DType type) noexcept : program_(program), slot_(slot), type_(type) {}
+  Expr(internal::TensorProgram* program, uint8_t slot, DType type) noexcept
+      : program_(program), slot_(slot), type_(type) {}
   DType dtype() const noexcept { return type_; }
   Expr astype(DType type) const;
 
@@ -53,17 +56,20 @@ class ExprOperand {
 // The operators of ops/elementwise.h, by the same names and with the same rules.
 #define BACKPLANE_UNARY(name) BACKPLANE_API Expr name(const Expr& x);
 #define BACKPLANE_BINARY(name) BACKPLANE_API Expr name(const ExprOperand& a, const ExprOperand& b);
-#define BACKPLANE_EACH_UNARY(ROW)                                                                                          \
-  ROW(logical_not) ROW(bitwise_invert) ROW(positive) ROW(abs) ROW(negative) ROW(sign) ROW(square) ROW(floor) ROW(ceil)      \
-  ROW(trunc) ROW(round) ROW(relu) ROW(signbit) ROW(isnan) ROW(isinf) ROW(isfinite) ROW(sqrt) ROW(rsqrt) ROW(reciprocal)     \
-  ROW(exp) ROW(expm1) ROW(exp2) ROW(log) ROW(log1p) ROW(log2) ROW(log10) ROW(sin) ROW(cos) ROW(tan) ROW(asin) ROW(acos)     \
-  ROW(atan) ROW(sinh) ROW(cosh) ROW(tanh) ROW(asinh) ROW(acosh) ROW(atanh) ROW(erf) ROW(erfc) ROW(lgamma) ROW(sigmoid)      \
-  ROW(silu) ROW(softplus)
-#define BACKPLANE_EACH_BINARY(ROW)                                                                                         \
-  ROW(add) ROW(subtract) ROW(multiply) ROW(divide) ROW(floor_divide) ROW(remainder) ROW(pow) ROW(maximum) ROW(minimum)      \
-  ROW(atan2) ROW(hypot) ROW(copysign) ROW(logaddexp) ROW(nextafter) ROW(equal) ROW(not_equal) ROW(less) ROW(less_equal)     \
-  ROW(greater) ROW(greater_equal) ROW(logical_and) ROW(logical_or) ROW(logical_xor) ROW(bitwise_and) ROW(bitwise_or)        \
-  ROW(bitwise_xor) ROW(bitwise_left_shift) ROW(bitwise_right_shift)
+#define BACKPLANE_EACH_UNARY(ROW)                                                                           \
+  ROW(logical_not)                                                                                          \
+  ROW(bitwise_invert) ROW(positive) ROW(abs) ROW(negative) ROW(sign) ROW(square) ROW(floor) ROW(ceil)       \
+      ROW(trunc) ROW(round) ROW(relu) ROW(signbit) ROW(isnan) ROW(isinf) ROW(isfinite) ROW(sqrt) ROW(rsqrt) \
+          ROW(reciprocal) ROW(exp) ROW(expm1) ROW(exp2) ROW(log) ROW(log1p) ROW(log2) ROW(log10) ROW(sin)   \
+              ROW(cos) ROW(tan) ROW(asin) ROW(acos) ROW(atan) ROW(sinh) ROW(cosh) ROW(tanh) ROW(asinh)      \
+                  ROW(acosh) ROW(atanh) ROW(erf) ROW(erfc) ROW(lgamma) ROW(sigmoid) ROW(silu) ROW(softplus)
+#define BACKPLANE_EACH_BINARY(ROW)                                                                  \
+  ROW(add)                                                                                          \
+  ROW(subtract) ROW(multiply) ROW(divide) ROW(floor_divide) ROW(remainder) ROW(pow) ROW(maximum)    \
+      ROW(minimum) ROW(atan2) ROW(hypot) ROW(copysign) ROW(logaddexp) ROW(nextafter) ROW(equal)     \
+          ROW(not_equal) ROW(less) ROW(less_equal) ROW(greater) ROW(greater_equal) ROW(logical_and) \
+              ROW(logical_or) ROW(logical_xor) ROW(bitwise_and) ROW(bitwise_or) ROW(bitwise_xor)    \
+                  ROW(bitwise_left_shift) ROW(bitwise_right_shift)
 BACKPLANE_EACH_UNARY(BACKPLANE_UNARY)
 BACKPLANE_EACH_BINARY(BACKPLANE_BINARY)
 #undef BACKPLANE_UNARY
@@ -73,15 +79,15 @@ BACKPLANE_API Expr gelu(const Expr& x);
 BACKPLANE_API Expr where(const Expr& condition, const ExprOperand& a, const ExprOperand& b);
 BACKPLANE_API Expr fma(const Expr& a, const ExprOperand& b, const ExprOperand& c);
 
-#define BACKPLANE_OPERATOR(symbol, name)                                                        \
-  inline Expr operator symbol(const Expr& a, const Expr& b) { return name(a, b); }              \
-  template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>                     \
-  Expr operator symbol(const Expr& a, T b) {                                                    \
-    return name(a, b);                                                                          \
-  }                                                                                             \
-  template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>                     \
-  Expr operator symbol(T a, const Expr& b) {                                                    \
-    return name(a, b);                                                                          \
+#define BACKPLANE_OPERATOR(symbol, name)                                           \
+  inline Expr operator symbol(const Expr& a, const Expr& b) { return name(a, b); } \
+  template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>        \
+  Expr operator symbol(const Expr& a, T b) {                                       \
+    return name(a, b);                                                             \
+  }                                                                                \
+  template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>        \
+  Expr operator symbol(T a, const Expr& b) {                                       \
+    return name(a, b);                                                             \
   }
 BACKPLANE_OPERATOR(+, add)
 BACKPLANE_OPERATOR(-, subtract)
@@ -123,13 +129,15 @@ Expr call(Function&& function, const Fusion& fusion, std::index_sequence<I...>) 
 template <typename Function, typename... Tensors>
 Tensor fuse(Function&& function, const Tensors&... tensors) {
   detail::Fusion fusion({&tensors...});
-  return fusion.run(detail::call(std::forward<Function>(function), fusion, std::index_sequence_for<Tensors...>()));
+  return fusion.run(
+      detail::call(std::forward<Function>(function), fusion, std::index_sequence_for<Tensors...>()));
 }
 
 template <typename Function, typename... Tensors>
 const Tensor& fuse_out(const Tensor& result, Function&& function, const Tensors&... tensors) {
   detail::Fusion fusion({&tensors...});
-  fusion.run_into(result, detail::call(std::forward<Function>(function), fusion, std::index_sequence_for<Tensors...>()));
+  fusion.run_into(
+      result, detail::call(std::forward<Function>(function), fusion, std::index_sequence_for<Tensors...>()));
   return result;
 }
 

@@ -15,14 +15,15 @@ namespace {
 
 using internal::TensorImpl;
 
-// Plugins whose devices DLPack has a code for. Memory of any other plugin whose buffers are host memory goes as kDLCPU.
+// Plugins whose devices DLPack has a code for. Memory of any other plugin whose buffers are host memory goes
+// as kDLCPU.
 struct DeviceCode {
   const char* backend;
   DLDeviceType code;
 };
 constexpr DeviceCode kDeviceCodes[] = {
-    {"cpu", kDLCPU},      {"cuda", kDLCUDA},   {"opencl", kDLOpenCL}, {"vulkan", kDLVulkan},
-    {"metal", kDLMetal},  {"rocm", kDLROCM},   {"vpi", kDLVPI},       {"ext", kDLExtDev},
+    {"cpu", kDLCPU},     {"cuda", kDLCUDA}, {"opencl", kDLOpenCL}, {"vulkan", kDLVulkan},
+    {"metal", kDLMetal}, {"rocm", kDLROCM}, {"vpi", kDLVPI},       {"ext", kDLExtDev},
 };
 
 struct TypeCode {
@@ -30,9 +31,10 @@ struct TypeCode {
   uint8_t code, bits;
 };
 constexpr TypeCode kTypeCodes[] = {
-    {DType::Int8, kDLInt, 8},       {DType::Int16, kDLInt, 16},     {DType::Int32, kDLInt, 32},     {DType::Int64, kDLInt, 64},
-    {DType::UInt8, kDLUInt, 8},     {DType::UInt16, kDLUInt, 16},   {DType::UInt32, kDLUInt, 32},   {DType::UInt64, kDLUInt, 64},
-    {DType::Float16, kDLFloat, 16}, {DType::BFloat16, kDLBfloat, 16}, {DType::Float32, kDLFloat, 32}, {DType::Float64, kDLFloat, 64},
+    {DType::Int8, kDLInt, 8},         {DType::Int16, kDLInt, 16},     {DType::Int32, kDLInt, 32},
+    {DType::Int64, kDLInt, 64},       {DType::UInt8, kDLUInt, 8},     {DType::UInt16, kDLUInt, 16},
+    {DType::UInt32, kDLUInt, 32},     {DType::UInt64, kDLUInt, 64},   {DType::Float16, kDLFloat, 16},
+    {DType::BFloat16, kDLBfloat, 16}, {DType::Float32, kDLFloat, 32}, {DType::Float64, kDLFloat, 64},
 #if defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION >= 1
     {DType::Bool, kDLBool, 8},
 #endif
@@ -49,7 +51,8 @@ DLDevice device_code(const TensorImpl& t) {
 DLDataType type_code(DType type) {
   for (const TypeCode& row : kTypeCodes)
     if (row.type == type) return {row.code, row.bits, 1};
-  throw Error(ErrorCode::Unimplemented, fmt::format("to_dlpack: DLPack before 1.0 has no {}", to_string(type)));
+  throw Error(ErrorCode::Unimplemented,
+              fmt::format("to_dlpack: DLPack before 1.0 has no {}", to_string(type)));
 }
 
 DType type_of(const DLDataType& type) {
@@ -57,14 +60,16 @@ DType type_of(const DLDataType& type) {
     if (row.code == type.code && row.bits == type.bits && type.lanes == 1) return row.type;
   const bool is_bool = type.code == 6 && type.bits == 8;
   throw Error(is_bool ? ErrorCode::Unimplemented : ErrorCode::InvalidArgument,
-              fmt::format("from_dlpack: no element type of code {}, {} bits, {} lanes", type.code, type.bits, type.lanes));
+              fmt::format("from_dlpack: no element type of code {}, {} bits, {} lanes", type.code, type.bits,
+                          type.lanes));
 }
 
 Device device_of(const DLDevice& device) {
   if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost) return Device("cpu");
   for (const DeviceCode& row : kDeviceCodes)
     if (row.code == device.device_type) return Device(fmt::format("{}:{}", row.backend, device.device_id));
-  throw Error(ErrorCode::NotFound, fmt::format("from_dlpack: no device of DLPack type {}", static_cast<int>(device.device_type)));
+  throw Error(ErrorCode::NotFound,
+              fmt::format("from_dlpack: no device of DLPack type {}", static_cast<int>(device.device_type)));
 }
 
 // What an exported tensor keeps alive.
@@ -87,10 +92,12 @@ Extent extent_of(const Shape& shape, const Strides& strides) {
   for (int i = 0; i < shape.rank(); ++i) {
     int64_t reach = 0;
     int64_t& end = strides[i] < 0 ? extent.low : extent.high;
-    inside = inside && !__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) && !__builtin_add_overflow(end, reach, &end);
+    inside = inside && !__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) &&
+             !__builtin_add_overflow(end, reach, &end);
   }
   if (!inside || extent.high >= INT64_MAX / 8 || extent.low <= INT64_MIN / 8)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("from_dlpack: strides {} of shape {}", strides.str(), shape.str()));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("from_dlpack: strides {} of shape {}", strides.str(), shape.str()));
   ++extent.high;
   return extent;
 }
@@ -102,8 +109,9 @@ Tensor wrap(const DLTensor& t, const std::shared_ptr<DLManagedTensor>& owner) {
     throw Error(ErrorCode::InvalidArgument, fmt::format("from_dlpack: {} dimensions", t.ndim));
   const Shape shape(std::span<const int64_t>(t.shape, static_cast<size_t>(t.ndim)));
   if (internal::checked_size(shape, type, "from_dlpack") == 0) return empty(shape, type, device);
-  const Strides strides = t.strides == nullptr ? internal::row_major_strides(shape)
-                                               : Strides(std::span<const int64_t>(t.strides, static_cast<size_t>(t.ndim)));
+  const Strides strides = t.strides == nullptr
+                              ? internal::row_major_strides(shape)
+                              : Strides(std::span<const int64_t>(t.strides, static_cast<size_t>(t.ndim)));
   const Extent extent = extent_of(shape, strides);
   const auto release = [owner] {};
   const auto itemsize = static_cast<int64_t>(size_of(type));
@@ -114,7 +122,8 @@ Tensor wrap(const DLTensor& t, const std::shared_ptr<DLManagedTensor>& owner) {
   }
   const auto offset = static_cast<int64_t>(t.byte_offset);
   if (offset % itemsize != 0 || offset / itemsize + extent.low < 0)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("from_dlpack: byte offset {} of {}", offset, to_string(type)));
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("from_dlpack: byte offset {} of {}", offset, to_string(type)));
   const Tensor memory = wrap_native(t.data, {offset / itemsize + extent.high}, type, device, release);
   return memory.as_strided(shape, strides, offset / itemsize);
 }

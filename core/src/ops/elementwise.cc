@@ -64,7 +64,8 @@ bool device_has_float64(const TensorProgram& program) {
 Value binary_value(TensorProgram& program, const ElementwiseOp& op, const Operand& a, const Operand& b) {
   const Term x = term_of(program, a);
   const Term y = term_of(program, b);
-  return apply_binary(program, op, x, y, op.op == ScalarOp::divide && program.has_device() && device_has_float64(program));
+  return apply_binary(program, op, x, y,
+                      op.op == ScalarOp::divide && program.has_device() && device_has_float64(program));
 }
 
 Value unary_value(TensorProgram& program, const ElementwiseOp& op, const Tensor& x) {
@@ -74,7 +75,8 @@ Value unary_value(TensorProgram& program, const ElementwiseOp& op, const Tensor&
 }  // namespace
 
 // Quotients of integers are computed in float64 where the device has it, and rounded once.
-Value apply_binary(ProgramWriter& program, const ElementwiseOp& op, const Term& a, const Term& b, bool has_float64) {
+Value apply_binary(ProgramWriter& program, const ElementwiseOp& op, const Term& a, const Term& b,
+                   bool has_float64) {
   const DType joint = promoted(op, a, b);
   const bool quotient = op.op == ScalarOp::divide && !is_floating(joint);
   const DType type = quotient ? (has_float64 ? DType::Float64 : DType::Float32) : compute_type(op, joint);

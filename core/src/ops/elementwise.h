@@ -36,9 +36,11 @@ struct Term {
   bool is_number = false;
 };
 
-// Appends the operator to a program, with the conversions that its type rules ask for. `has_float64` says whether the device has it.
+// Appends the operator to a program, with the conversions that its type rules ask for. `has_float64` says
+// whether the device has it.
 Value apply_unary(ProgramWriter& program, const ElementwiseOp& op, Value x);
-Value apply_binary(ProgramWriter& program, const ElementwiseOp& op, const Term& a, const Term& b, bool has_float64);
+Value apply_binary(ProgramWriter& program, const ElementwiseOp& op, const Term& a, const Term& b,
+                   bool has_float64);
 
 Tensor unary(const ElementwiseOp& op, const Tensor& x);
 const Tensor& unary_out(const ElementwiseOp& op, const Tensor& result, const Tensor& x);

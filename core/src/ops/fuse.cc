@@ -13,9 +13,11 @@ Term term_of(const ExprOperand& operand) {
 
 TensorProgram& program_of(const ExprOperand& a, const ExprOperand& b, const char* what) {
   const Expr* expr = a.expr() != nullptr ? a.expr() : b.expr();
-  if (expr == nullptr) throw Error(ErrorCode::InvalidArgument, std::string(what) + ": one operand must be an expression");
+  if (expr == nullptr)
+    throw Error(ErrorCode::InvalidArgument, std::string(what) + ": one operand must be an expression");
   if (a.expr() != nullptr && b.expr() != nullptr && a.expr()->program() != b.expr()->program())
-    throw Error(ErrorCode::InvalidArgument, std::string(what) + ": operands of two different fused expressions");
+    throw Error(ErrorCode::InvalidArgument,
+                std::string(what) + ": operands of two different fused expressions");
   return *expr->program();
 }
 
@@ -54,21 +56,25 @@ using internal::ScalarOp;
 using internal::TypeRule;
 using internal::Value;
 
-#define BACKPLANE_UNARY(name, rule, truth, for_bool)                                                                    \
-  Expr name(const Expr& x) {                                                                                            \
-    static constexpr internal::ElementwiseOp op{#name, ScalarOp::name, TypeRule::rule, truth, ScalarOp::for_bool};      \
-    return internal::unary_expr(op, x);                                                                                 \
+#define BACKPLANE_UNARY(name, rule, truth, for_bool)                                          \
+  Expr name(const Expr& x) {                                                                  \
+    static constexpr internal::ElementwiseOp op{#name, ScalarOp::name, TypeRule::rule, truth, \
+                                                ScalarOp::for_bool};                          \
+    return internal::unary_expr(op, x);                                                       \
   }
-#define BACKPLANE_BINARY(name, rule, truth, for_bool)                                                                   \
-  Expr name(const ExprOperand& a, const ExprOperand& b) {                                                               \
-    static constexpr internal::ElementwiseOp op{#name, ScalarOp::name, TypeRule::rule, truth, ScalarOp::for_bool};      \
-    return internal::binary_expr(op, a, b);                                                                             \
+#define BACKPLANE_BINARY(name, rule, truth, for_bool)                                         \
+  Expr name(const ExprOperand& a, const ExprOperand& b) {                                     \
+    static constexpr internal::ElementwiseOp op{#name, ScalarOp::name, TypeRule::rule, truth, \
+                                                ScalarOp::for_bool};                          \
+    return internal::binary_expr(op, a, b);                                                   \
   }
 #include "ops/elementwise.def"
 #undef BACKPLANE_UNARY
 #undef BACKPLANE_BINARY
 
-Expr Expr::astype(DType type) const { return internal::expression(*program_, program_->cast({slot_, type_}, type)); }
+Expr Expr::astype(DType type) const {
+  return internal::expression(*program_, program_->cast({slot_, type_}, type));
+}
 
 Expr gelu(const Expr& x) { return internal::unary_expr(internal::kGelu, x); }
 
@@ -84,7 +90,8 @@ Expr where(const Expr& condition, const ExprOperand& a, const ExprOperand& b) {
 Expr fma(const Expr& a, const ExprOperand& b, const ExprOperand& c) {
   internal::TensorProgram& program = *a.program();
   const DType type = promote_types(internal::joint_type(a, b), internal::joint_type(a, c));
-  if (!is_floating(type)) throw Error(ErrorCode::InvalidArgument, std::string("fma takes no ") + to_string(type) + " operands");
+  if (!is_floating(type))
+    throw Error(ErrorCode::InvalidArgument, std::string("fma takes no ") + to_string(type) + " operands");
   const Value x = internal::convert(program, a, type);
   const Value y = internal::convert(program, b, type);
   const Value z = internal::convert(program, c, type);

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "backplane/kernel.h"
-#include "tensor/tensor_impl.h"
 #include "stream/launch.h"
+#include "tensor/tensor_impl.h"
 
 namespace backplane::inline v0 {
 namespace {
@@ -16,15 +16,19 @@ using internal::TensorImpl;
 }
 
 void check_counts(const KernelSource& source) {
-  const bool fits = source.operands >= 1 && source.operands <= static_cast<int>(internal::kMaxOperands) && source.results >= 0 &&
-                    source.results <= source.operands && source.scalars.size() <= plugin::kMaxScalars;
+  const bool fits = source.operands >= 1 && source.operands <= static_cast<int>(internal::kMaxOperands) &&
+                    source.results >= 0 && source.results <= source.operands &&
+                    source.scalars.size() <= plugin::kMaxScalars;
   if (!fits)
-    refuse(source.entry, fmt::format("{} tensors, {} results, {} numbers", source.operands, source.results, source.scalars.size()));
+    refuse(source.entry, fmt::format("{} tensors, {} results, {} numbers", source.operands, source.results,
+                                     source.scalars.size()));
 }
 
-void add_tensor(Launch& launch, const Tensor& tensor, const Device& device, bool result, const std::string& entry) {
+void add_tensor(Launch& launch, const Tensor& tensor, const Device& device, bool result,
+                const std::string& entry) {
   const TensorImpl& t = internal::impl_of(tensor, "kernel");
-  if (&t.device() != device.state()) refuse(entry, fmt::format("{} for a kernel of {}", internal::describe(t), device.name()));
+  if (&t.device() != device.state())
+    refuse(entry, fmt::format("{} for a kernel of {}", internal::describe(t), device.name()));
   if (!t.contiguous) refuse(entry, fmt::format("{} is not contiguous", internal::describe(t)));
   if (result) internal::check_writable(t, "kernel");
   launch.add_operand(*t.storage, t.byte_offset());
@@ -32,7 +36,8 @@ void add_tensor(Launch& launch, const Tensor& tensor, const Device& device, bool
 
 void set_grid(Launch& launch, const Shape& global, const Shape& group, const std::string& entry) {
   bool fits = global.rank() >= 1 && global.rank() <= 3 && (group.empty() || group.rank() == global.rank());
-  for (int i = 0; fits && i < global.rank(); ++i) fits = global[i] > 0 && (group.empty() || (group[i] > 0 && group[i] <= INT32_MAX));
+  for (int i = 0; fits && i < global.rank(); ++i)
+    fits = global[i] > 0 && (group.empty() || (group[i] > 0 && group[i] <= INT32_MAX));
   if (!fits) refuse(entry, fmt::format("global size {}, group size {}", global.str(), group.str()));
   launch.args.rank = static_cast<uint32_t>(global.rank());
   for (int i = 0; i < global.rank(); ++i) launch.args.shape[i] = global[i];
@@ -41,7 +46,8 @@ void set_grid(Launch& launch, const Shape& global, const Shape& group, const std
 
 }  // namespace
 
-Kernel::Kernel(const Device& device, const KernelSource& source) : device_(device), source_(source), kernel_(nullptr) {
+Kernel::Kernel(const Device& device, const KernelSource& source)
+    : device_(device), source_(source), kernel_(nullptr) {
   check_counts(source_);
   plugin::SourceDesc text{};
   text.struct_size = sizeof text;
@@ -61,11 +67,11 @@ Kernel::Kernel(const Device& device, const KernelSource& source) : device_(devic
   kernel_ = device.state()->kernels->get(desc, source_.entry.empty() ? "kernel" : source_.entry.c_str());
 }
 
-void Kernel::operator()(const std::vector<Tensor>& tensors, const std::vector<Scalar>& numbers, const Shape& global,
-                        const Shape& group) const {
+void Kernel::operator()(const std::vector<Tensor>& tensors, const std::vector<Scalar>& numbers,
+                        const Shape& global, const Shape& group) const {
   if (tensors.size() != static_cast<size_t>(source_.operands) || numbers.size() != source_.scalars.size())
-    refuse(source_.entry, fmt::format("takes {} tensors and {} numbers, not {} and {}", source_.operands, source_.scalars.size(),
-                                      tensors.size(), numbers.size()));
+    refuse(source_.entry, fmt::format("takes {} tensors and {} numbers, not {} and {}", source_.operands,
+                                      source_.scalars.size(), tensors.size(), numbers.size()));
   device_.state()->ensure_ready();
   Launch launch(source_.entry.empty() ? "kernel" : source_.entry.c_str());
   launch.outputs = static_cast<uint32_t>(source_.results);
