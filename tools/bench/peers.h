@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Libraries called directly, with threads of their own, where they are installed.
+#ifndef BACKPLANE_TOOLS_BENCH_PEERS_H_
+#define BACKPLANE_TOOLS_BENCH_PEERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace backplane::bench {
+
+// c = a * b, row-major n x n float32.
+struct Gemm {
+  std::string name;
+  std::function<void(int64_t n, const float* a, const float* b, float* c)> run;
+};
+
+// oneDNN and OpenBLAS (its threaded build), those that are there. OPENBLAS_CORETYPE is the caller's to set.
+std::vector<Gemm> gemm_peers();
+
+// `count` independent products by oneDNN's matmul primitive; null without it.
+using BatchedMatmul = void (*)(int64_t count, int64_t n, const float* a, const float* b, float* c);
+BatchedMatmul batched_matmul_peer();
+
+}  // namespace backplane::bench
+
+#endif  // BACKPLANE_TOOLS_BENCH_PEERS_H_
