@@ -4,6 +4,7 @@
 
 #include "backplane/plugin/base.h"
 #include "cpu/compiled_program.h"
+#include "cpu/elementwise_blocks.h"
 #include "cpu/families.h"
 #include "cpu/iteration.h"
 #include "cpu/kernel.h"
@@ -15,9 +16,6 @@ namespace {
 using plugin::make_status;
 using plugin::Status;
 using plugin::StatusCode;
-
-constexpr int kMostOperands = plugin::kMaxOutputs + plugin::kMaxInputs;
-using ProgramSpace = Space<kMostOperands>;
 
 // Float32 additions that take some 8 us.
 constexpr int64_t kGrain = 32 << 10;
@@ -129,13 +127,19 @@ class ElementwiseKernel final : public CpuKernel {
     program_.run(part, n);
   }
 
-  // Several dimensions: row by row along the last, long rows in pieces.
+  // Several dimensions: row by row along the last, long rows in pieces; or in blocks.
   void run_rows(const plugin::LaunchArgs& args) const {
     ProgramSpace space;
     space.rank = static_cast<int>(args.rank);
     for (int d = 0; d < space.rank; ++d) space.shape[d] = args.shape[d];
     for (uint32_t k = 0; k < outputs_ + inputs_; ++k) {
       for (int d = 0; d < space.rank; ++d) space.strides[k][d] = args.operand(k).strides[d];
+    }
+    if (wants_blocks(space, outputs_ + inputs_)) {
+      char* origins[kMostOperands];
+      for (uint32_t k = 0; k < outputs_ + inputs_; ++k) origins[k] = operand_pointer(args, k);
+      run_blocks(threads(), program_, space, origins, args.scalars, grain_);
+      return;
     }
     const int last = space.rank - 1;
     const int64_t row = space.shape[last];

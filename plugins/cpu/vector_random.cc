@@ -38,12 +38,21 @@ BACKPLANE_INLINE void draw_blocks(uint32_t* words, Words block, uint64_t seed) {
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
-  const Words first = (x0 & 0xffffffffu) | x1 << 32, second = (x2 & 0xffffffffu) | x3 << 32;
-  uint64_t* const out = reinterpret_cast<uint64_t*>(words);
-  for (int64_t i = 0; i < kBlocks; ++i) {
-    const uint64_t pair[2] = {first[i], second[i]};
-    __builtin_memcpy(out + 2 * i, pair, sizeof pair);
-  }
+  // Blocks lie one after the other: words 0 and 1 of the first, words 2 and 3 of the first, 0 and 1 of the
+  // second, ...
+  const Words front = (x0 & 0xffffffffu) | x1 << 32, back = (x2 & 0xffffffffu) | x3 << 32;
+#if defined(__AVX512F__)
+  const Words low = __builtin_shufflevector(front, back, 0, 8, 1, 9, 2, 10, 3, 11);
+  const Words high = __builtin_shufflevector(front, back, 4, 12, 5, 13, 6, 14, 7, 15);
+#elif defined(__AVX2__)
+  const Words low = __builtin_shufflevector(front, back, 0, 4, 1, 5);
+  const Words high = __builtin_shufflevector(front, back, 2, 6, 3, 7);
+#else
+  const Words low = __builtin_shufflevector(front, back, 0, 2);
+  const Words high = __builtin_shufflevector(front, back, 1, 3);
+#endif
+  store(words, low);
+  store(words + kVectorBytes / 4, high);
 }
 
 void draw(uint32_t* words, uint64_t seed, uint64_t first_block, int64_t blocks) {
