@@ -144,14 +144,39 @@ TEST(Report, LoadsAPluginWhoseLibrariesLieBesideIt) {
   folder.add("needs_needed.so");
   folder.add("libneeded.so");
   folder.add("libdeeper.so");
+  in_process([&] {
+    load(only({folder.path()}));
+    EXPECT_THAT(row("needs_needed.so").cause, IsEmpty());
+    EXPECT_THAT(device_names(), ElementsAre("needs_needed:0"));
+    EXPECT_THAT(row("libneeded.so").cause, HasSubstr("needs_needed.so needs"));
+  });
+}
+
+// Neither a library's name nor the place that the program loader knows it by is then the one that is needed.
+TEST(Report, LoadsAPluginWhoseLibraryHasNoSoname) {
+  Folder folder;
+  folder.add("needs_bare.so");
   folder.add("needs_nameless.so");
   folder.add("libnameless.so");
   in_process([&] {
     load(only({folder.path()}));
-    EXPECT_THAT(row("needs_needed.so").cause, IsEmpty());
-    EXPECT_THAT(row("needs_nameless.so").cause, IsEmpty()) << "a library without a SONAME";
-    EXPECT_THAT(device_names(), ElementsAre("needs_nameless:0", "needs_needed:0"));
-    EXPECT_THAT(row("libneeded.so").cause, HasSubstr("needs_needed.so needs"));
+    EXPECT_THAT(row("needs_bare.so").cause, IsEmpty());
+    EXPECT_THAT(row("needs_nameless.so").cause, IsEmpty());
+    EXPECT_THAT(device_names(), ElementsAre("needs_bare:0", "needs_nameless:0"));
+  });
+}
+
+TEST(Report, NeverLooksForALibraryInTheCurrentDirectory) {
+  Folder folder, current;
+  folder.add("needs_nameless.so");
+  std::filesystem::create_directories(current.path() / "test-plugins" / "loader");
+  current.add("libnameless.so", "test-plugins/loader/libnameless.so");
+  in_process([&] {
+    std::filesystem::current_path(current.path());
+    load(only({folder.path()}));
+    EXPECT_EQ(row("needs_nameless.so").outcome, LoadOutcome::Refused);
+    EXPECT_THAT(row("needs_nameless.so").cause,
+                HasSubstr("libnameless.so, which is no name but a relative path"));
   });
 }
 

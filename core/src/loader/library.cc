@@ -79,13 +79,9 @@ class Loading {
 
   // Depth first, so that each library finds its own needs loaded.
   MaybeProblem load_needs(const ElfFile& file) {
-    for (const std::string& name : file.needed) {
-      if (name.find('/') != std::string::npos || !seen_.insert(name).second || is_loaded(name)) continue;
-      const fs::path beside = folder_ / name;
-      std::error_code error;
-      if (!fs::exists(beside, error)) continue;  // the program loader looks elsewhere
-      if (MaybeProblem problem = load_need(beside, name)) return problem;
-    }
+    for (const std::string& name : file.needed)
+      if (seen_.insert(name).second)
+        if (MaybeProblem problem = load_need(name)) return problem;
     return std::nullopt;
   }
 
@@ -99,7 +95,21 @@ class Loading {
   }
 
  private:
-  MaybeProblem load_need(const fs::path& path, const std::string& name) {
+  MaybeProblem load_need(const std::string& name) {
+    const fs::path wanted(name);
+    const bool bare = !wanted.has_parent_path();
+    std::error_code error;
+    if (bare ? is_loaded(name) : wanted.is_absolute() && fs::exists(wanted, error)) return std::nullopt;
+    const fs::path beside = folder_ / wanted.filename();
+    if (fs::exists(beside, error)) return load_beside(beside, name);
+    // The program loader would look for it in whatever directory is the current one.
+    if (wanted.is_relative() && !bare)
+      return Problem{LoadOutcome::Refused, "it needs " + name + ", which is no name but a relative path",
+                     "give that library a SONAME, or link it by -l, or put it beside the plugin"};
+    return std::nullopt;  // the program loader looks where it looks
+  }
+
+  MaybeProblem load_beside(const fs::path& path, const std::string& name) {
     ElfFile file;
     MaybeProblem problem = check_library(path, file);
     if (!problem) problem = load_needs(file);
