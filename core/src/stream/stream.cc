@@ -45,7 +45,7 @@ Device Stream::device() const noexcept { return Device(&state_->device); }
 
 Event Stream::record() const {
   state_->device.ensure_ready();
-  return Event(std::make_shared<internal::EventState>(state_, state_->last_ticket()));
+  return Event(std::make_shared<internal::EventState>(internal::EventState{state_, state_->last_ticket()}));
 }
 
 void Stream::wait(const Event& event) const {
