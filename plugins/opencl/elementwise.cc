@@ -125,56 +125,69 @@ class ElementwiseText {
 
 class ElementwiseKernel final : public ClKernel {
  public:
-  using ClKernel::ClKernel;
+  ElementwiseKernel(ClDevice* device, const plugin::KernelDesc& desc)
+      : ClKernel(device, desc), operands_(operands_of(desc_.program)) {}
 
  private:
-  Status run(ClStream* stream, const plugin::LaunchArgs& args) override {
-    const Space space = read_space(args);
-    const SpaceText text(facts(), operands_of(desc_.program), space.rank, space.inner);
-    return on_cpu() ? run_on_cpu(stream, args, space, text) : run_on_gpu(stream, args, space, text);
+  // All that launches of one layout share. Small launches are many: they find it with one look.
+  struct Prepared {
+    SpaceText text;
+    Variant* variant = nullptr;
+  };
+
+  Status prepare(const Space& space, bool wide, Prepared** result) {
+    const std::string key = space.inner + static_cast<char>('0' + space.rank) + (wide ? 'w' : 'n');
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<Prepared>& known = prepared_[key];
+    if (known == nullptr) {
+      auto made =
+          std::make_unique<Prepared>(Prepared{SpaceText(facts(), operands_, space.rank, space.inner)});
+      const auto source = [&] { return source_text(space, made->text, wide); };
+      BACKPLANE_OPENCL_TRY(variants_.get(device_, key, "elementwise", source, &made->variant));
+      known = std::move(made);
+    }
+    *result = known.get();
+    return kOk;
   }
 
-  Status run_on_cpu(ClStream* stream, const plugin::LaunchArgs& args, const Space& space,
-                    const SpaceText& text) {
-    Variant* variant = nullptr;
-    BACKPLANE_OPENCL_TRY(variants_.get(
-        device_, text.key(), "elementwise",
-        [&] { return ElementwiseText(desc_.program, text, space.rank).cpu(); }, &variant));
+  std::string source_text(const Space& space, const SpaceText& text, bool wide) const {
+    const ElementwiseText generator(desc_.program, text, space.rank);
+    if (on_cpu()) return generator.cpu();
+    return is_dense(space) ? generator.gpu_dense(space.inner, group_size())
+                           : generator.gpu(wide ? "ulong" : "uint", group_size());
+  }
+
+  // Whether a GPU's work-item can take four neighbours.
+  bool is_dense(const Space& space) const {
+    return space.rank == 1 && space.inner.find('s') == std::string::npos &&
+           space.inner.find('0') >= desc_.program.output_count;
+  }
+
+  Status run(ClStream* stream, const plugin::LaunchArgs& args) override {
+    if (args.operand_count != operands_.size())
+      return plugin::make_status(StatusCode::InvalidArgument, 0, "%s: %u operands, not %zu", args.label,
+                                 args.operand_count, operands_.size());
+    const Space space = read_space(args);
+    const int64_t points = space.points(0, space.rank);
+    Prepared* prepared = nullptr;
+    BACKPLANE_OPENCL_TRY(prepare(space, !on_cpu() && points > UINT32_MAX, &prepared));
+    Invocation invocation(*prepared->variant);
+    MemoryHandle spill;
+    BACKPLANE_OPENCL_TRY(prepared->text.pass(device_, space, &invocation, &spill));
+    pass_scalars(args, &invocation);
+    if (!on_cpu()) {
+      const size_t each = group_size() * (is_dense(space) ? 4 : 1);
+      invocation.value(points);
+      return invocation.run(stream, {groups_for(points, each), 1, 1}, {group_size(), 1, 1}, args.label);
+    }
     const int64_t columns = space.shape[space.rank - 1];
     const int64_t rows = space.points(0, space.rank - 1);
-    const int64_t chunk = cpu_chunk(columns * rows, facts().units);
+    const int64_t chunk = cpu_chunk(points, facts().units);
     const int64_t columns_each = std::min(columns, chunk);
     const int64_t rows_each = std::max<int64_t>(1, chunk / columns);
-    Invocation invocation(*variant);
-    MemoryHandle spill;
-    BACKPLANE_OPENCL_TRY(text.pass(device_, space, &invocation, &spill));
-    pass_scalars(args, &invocation);
     invocation.value(rows).value(columns_each).value(rows_each);
     return invocation.run(stream, {groups_for(columns, columns_each), groups_for(rows, rows_each), 1},
                           {1, 1, 1}, args.label);
-  }
-
-  Status run_on_gpu(ClStream* stream, const plugin::LaunchArgs& args, const Space& space,
-                    const SpaceText& text) {
-    const uint64_t points = static_cast<uint64_t>(space.points(0, space.rank));
-    const bool dense = space.rank == 1 && space.inner.find('s') == std::string::npos &&
-                       space.inner.find('0') >= desc_.program.output_count;
-    const std::string type = points <= UINT32_MAX ? "uint" : "ulong";
-    Variant* variant = nullptr;
-    BACKPLANE_OPENCL_TRY(variants_.get(
-        device_, text.key() + type, "elementwise",
-        [&] {
-          const ElementwiseText generator(desc_.program, text, space.rank);
-          return dense ? generator.gpu_dense(space.inner, group_size()) : generator.gpu(type, group_size());
-        },
-        &variant));
-    Invocation invocation(*variant);
-    MemoryHandle spill;
-    BACKPLANE_OPENCL_TRY(text.pass(device_, space, &invocation, &spill));
-    pass_scalars(args, &invocation);
-    invocation.value(points);
-    return invocation.run(stream, {groups_for(points, group_size() * (dense ? 4 : 1)), 1, 1},
-                          {group_size(), 1, 1}, args.label);
   }
 
   void pass_scalars(const plugin::LaunchArgs& args, Invocation* invocation) const {
@@ -183,6 +196,10 @@ class ElementwiseKernel final : public ClKernel {
       invocation->bytes(scalar.bytes, scalar.size);
     }
   }
+
+  const std::vector<OperandText> operands_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Prepared>> prepared_;
 };
 
 // A copy moves bytes: the program that stores its input, in an unsigned type of the same size.

@@ -13,23 +13,25 @@ std::string copy_bytes_source() {
          "__global uchar* dst, const ulong dst_at, __global const uchar* src, const ulong src_at, const "
          "ulong n) {\n"
          "  const ulong chunk = " +
-         std::to_string(kCopyChunk) +
-         "UL;\n"
-         "  const ulong first = get_global_id(0) * chunk;\n"
-         "  const ulong last = min(first + chunk, n);\n"
-         "  dst += dst_at;\n"
-         "  src += src_at;\n"
-         "  ulong i = first;\n"
-         "  for (; i + 64 <= last; i += 64) {\n"
-         "    const uchar16 a = vload16(0, src + i), b = vload16(0, src + i + 16);\n"
-         "    const uchar16 c = vload16(0, src + i + 32), d = vload16(0, src + i + 48);\n"
-         "    vstore16(a, 0, dst + i);\n"
-         "    vstore16(b, 0, dst + i + 16);\n"
-         "    vstore16(c, 0, dst + i + 32);\n"
-         "    vstore16(d, 0, dst + i + 48);\n"
-         "  }\n"
-         "  for (; i < last; ++i) dst[i] = src[i];\n"
-         "}\n";
+         std::to_string(kCopyChunk) + "UL;\n" + R"(  const ulong first = get_global_id(0) * chunk;
+  const ulong last = min(first + chunk, n);
+  dst += dst_at;
+  src += src_at;
+  ulong i = first;
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+  // Past the caches: the copy is too large to be read back from them.
+  if ((((ulong)dst ^ (ulong)src) & 7) == 0) {
+    for (; i < last && ((ulong)(dst + i) & 31) != 0; ++i) dst[i] = src[i];
+    for (; i + 32 <= last; i += 32)
+      __builtin_nontemporal_store(vload4(0, (__global const ulong*)(src + i)), (__global ulong4*)(dst + i));
+  }
+#endif
+#endif
+#pragma clang loop vectorize(assume_safety)
+  for (; i < last; ++i) dst[i] = src[i];
+}
+)";
 }
 
 }  // namespace backplane::opencl

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opencl/space_text.h"
 
+#include <cstring>
+
 #include "opencl/device.h"
 
 namespace backplane::opencl {
@@ -116,10 +118,12 @@ std::string SpaceText::element(uint32_t operand, const std::string& index) const
 
 Status SpaceText::pass(const ClDevice& device, const Space& space, Invocation* invocation,
                        MemoryHandle* spill) const {
-  std::vector<int64_t> numbers;
+  constexpr size_t kMost = (plugin::kMaxInputs + plugin::kMaxOutputs + 1) * 16;
+  int64_t numbers[kMost];  // of a launch that is on its way: no allocation
   const uint32_t step = in_memory_ ? rank_ + 1 : width_;
-  numbers.resize((operands_.size() + 1) * step);
-  int64_t* at = numbers.data();
+  const size_t bytes = (operands_.size() + 1) * step * sizeof(int64_t);
+  std::memset(numbers, 0, bytes);
+  int64_t* at = numbers;
   for (uint32_t k = 0; k < operands_.size(); ++k, at += step) {
     const plugin::Operand& operand = space.args->operand(k);
     at[0] = static_cast<int64_t>(operand.offset / operands_[k].element_size);
@@ -134,8 +138,8 @@ Status SpaceText::pass(const ClDevice& device, const Space& space, Invocation* i
     return kOk;
   }
   cl_int code = CL_SUCCESS;
-  *spill = MemoryHandle(api().clCreateBuffer(device.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                             numbers.size() * sizeof(int64_t), numbers.data(), &code));
+  *spill = MemoryHandle(
+      api().clCreateBuffer(device.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, numbers, &code));
   invocation->buffer(spill->get());
   return cl_status(code, "clCreateBuffer");
 }

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Straight at the boundary, against bare OpenCL and, where it is installed, CLBlast.
+find_package(OpenCL QUIET)
+if(TARGET backplane_opencl AND BACKPLANE_BUILD_TESTS AND OpenCL_FOUND)
+  add_executable(backplane-bench-opencl ${CMAKE_CURRENT_LIST_DIR}/opencl_bench.cc)
+  target_link_libraries(backplane-bench-opencl PRIVATE
+    backplane_bench_pairs backplane_conformance_abi OpenCL::OpenCL ${CMAKE_DL_LIBS})
+  target_compile_definitions(backplane-bench-opencl PRIVATE OPENCL_PLUGIN="$<TARGET_FILE:backplane_opencl>")
+  add_dependencies(backplane-bench-opencl backplane_opencl)
+endif()
