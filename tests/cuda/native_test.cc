@@ -46,11 +46,21 @@ TEST(CudaNative, WorksInTheHostProgramsContextOnItsMemoryAndStream) {
   plugin::Kernel* made = nullptr;
   ASSERT_TRUE(device->create_kernel(&desc, &made).ok());
   const Owned<plugin::Kernel> add(made);
-  Launch launch({kCount});
-  launch.operand(*buffer, DType::Float32, {1})
-      .operand(*buffer, DType::Float32, {1})
-      .operand(*buffer, DType::Float32, {1});
-  ASSERT_TRUE(add->launch(wrapped, &launch.args()).ok());
+  plugin::Operand operands[3]{};
+  for (auto& operand : operands) {
+    operand.buffer = buffer;
+    operand.address = buffer->address();
+    operand.strides[0] = 1;
+  }
+  plugin::LaunchArgs args{};
+  args.struct_size = sizeof args;
+  args.operands = operands;
+  args.operand_count = 3;
+  args.operand_stride = sizeof operands[0];
+  args.rank = 1;
+  args.shape[0] = kCount;
+  args.label = "add";
+  ASSERT_TRUE(add->launch(wrapped, &args).ok());
   owned_stream.reset();
 
   // The program's own objects have survived the wrapping, and its context is still current.
