@@ -7,6 +7,7 @@
 #                     into a main after backplane.h, in its namespace; compiled with warnings as errors, and run
 #   ```cmake [FILE]   a CMakeLists.txt, configured and built beside the FILEs before it; or a part of one
 #   ```sh             commands, run with the build's programs on PATH and the installed package findable
+#   ```output         what the cpp block before it printed, line by line; … stands for anything within a line
 #   ```text           and json, c, opencl, cuda, asm, console: shown, not run; a block without a language is an error
 # A block with FILE is saved under that name first. `<!-- not run: REASON -->` on the line before a block exempts it.
 set -euo pipefail
@@ -74,7 +75,20 @@ run_cpp() {
     flags+=" -Wno-unused-variable -Wno-unused-but-set-variable"
   fi
   "$CXX" $flags -std=c++20 "$source" -o "$work/program" -L"$build/lib" -lbackplane -Wl,-rpath,"$build/lib" -pthread
-  (cd "$work/scratch" && "$work/program")
+  (cd "$work/scratch" && "$work/program" | tee "$work/printed")
+}
+
+# The shown lines against the printed ones.
+run_output() {
+  local shown printed pattern number=0
+  exec 3<"$1" 4<"$work/printed"
+  while IFS= read -r shown <&3; do
+    number=$((number + 1))
+    IFS= read -r printed <&4 || { echo "line $number is shown, but not printed: $shown"; return 1; }
+    pattern=$(sed 's/[][\\.*^$+?(){}|]/\\&/g; s/…/.*/g' <<<"$shown")
+    [[ $printed =~ ^$pattern$ ]] || { echo "line $number: shown: $shown"; echo "line $number: printed: $printed"; return 1; }
+  done
+  if IFS= read -r printed <&4; then echo "printed, but not shown: $printed"; return 1; fi
 }
 
 run_cmake() {
