@@ -30,9 +30,9 @@ class SpareObjects {
 
   static void give(void* memory) noexcept {
     if (count_ >= kMost) return ::operator delete(memory);
-    if (count_ == 0) {
-      if (finished_) return ::operator delete(memory);
+    if (!registered_) [[unlikely]] {
       static_cast<void>(&cleaner_);  // makes it, so that it runs when the thread ends
+      registered_ = true;
     }
     head_ = new (memory) Piece{head_};
     ++count_;
@@ -50,7 +50,6 @@ class SpareObjects {
         head_ = next;
       }
       count_ = kMost;  // what is dropped after this goes straight back
-      finished_ = true;
     }
   };
 
@@ -59,7 +58,7 @@ class SpareObjects {
   // the room kept for such.
   [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Piece* head_ = nullptr;
   [[gnu::tls_model("initial-exec")]] static inline thread_local constinit int count_ = 0;
-  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit bool finished_ = false;
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit bool registered_ = false;
   static inline thread_local Cleaner cleaner_;
 };
 

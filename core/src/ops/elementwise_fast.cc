@@ -104,7 +104,11 @@ bool fits(const ElementwiseOp& op, const Call& call, const Tensor& result) {
 }
 
 Tensor run_new(const ElementwiseOp& op, const Call& call) {
-  Tensor result = make_tensor(call.first->device(), call.first->shape, result_type(op, call), op.name);
+  // An operand's shape is known to fit, and the result's elements are no larger than the operand's.
+  const TensorImpl& like = *call.first;
+  const DType type = result_type(op, call);
+  Tensor result = make_over(
+      Storage::allocate(like.device(), static_cast<uint64_t>(like.size) * size_of(type)), like.shape, type);
   launch_dense(op, call, *result.impl());
   return result;
 }

@@ -15,6 +15,8 @@ struct Selected {
   std::shared_ptr<StreamState> stream;
 };
 thread_local std::vector<Selected> selected;
+// Whether there are any, to be had without a call.
+[[gnu::tls_model("initial-exec")]] thread_local constinit bool any_selected = false;
 
 // States live for ever: uses point at them.
 struct Streams {
@@ -67,6 +69,7 @@ std::shared_ptr<StreamState> set_current_stream(DeviceState& device, std::shared
     selected.erase(found);
   }
   if (stream != nullptr) selected.push_back({&device, std::move(stream)});
+  any_selected = !selected.empty();
   return previous;
 }
 

@@ -57,11 +57,11 @@ int64_t checked_size(const Shape& shape, DType type, const char* what) {
       throw Error(ErrorCode::InvalidArgument,
                   fmt::format("{}: negative size in shape {}", what, shape.str()));
     empty |= size == 0;
-    overflow |= size != 0 && bytes > kMost / static_cast<uint64_t>(size);
-    if (size != 0 && !overflow) bytes *= static_cast<uint64_t>(size);
+    if (size != 0)
+      overflow |= __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes) || bytes > kMost;
   }
   if (empty) return 0;
-  if (overflow)
+  if (overflow) [[unlikely]]
     throw Error(ErrorCode::InvalidArgument, fmt::format("{}: shape {} of {} needs more than 2^63 bytes", what,
                                                         shape.str(), to_string(type)));
   return static_cast<int64_t>(bytes / size_of(type));
