@@ -77,7 +77,8 @@ std::string Table::line_text(const Line& line, const std::vector<size_t>& widths
   for (size_t i = 0; i < columns_.size(); ++i) {
     const std::string cell = cut(i < line.size() ? line[i] : "", widths[i], page.mark());
     const std::string space(widths[i] - width_of(cell), ' ');
-    text += " " + (columns_[i].right_aligned ? space + cell : cell + space) + " " + bar;
+    text += columns_[i].right_aligned ? " " + space + cell : " " + cell + space;
+    text.append(" ").append(bar);
   }
   return text + "\n";
 }

@@ -57,14 +57,14 @@ class Layout {
   std::string block(int axis, const std::string& indent, size_t width) {
     const std::string inner =
         axis == shape_.rank() - 1 ? row(shape_[axis], indent, width) : blocks(axis, indent, width);
-    return "[" + inner + "]";
+    return std::string(1, '[').append(inner).append(1, ']');
   }
 
   std::string blocks(int axis, const std::string& indent, size_t width) {
     const int64_t size = shape_[axis];
     const bool cut = is_cut(size, summary_);
     const std::string separator =
-        "," + std::string(static_cast<size_t>(shape_.rank() - 1 - axis), '\n') + indent;
+        std::string(1, ',').append(static_cast<size_t>(shape_.rank() - 1 - axis), '\n').append(indent);
     std::string text;
     for (int64_t i = 0; i < (cut ? 2 * kEdge : size); ++i) {
       if (i > 0) text += separator;
@@ -128,7 +128,9 @@ std::string Tensor::str() const {
   const std::string rest = description(*this, summary) + ")";
   const size_t last_line = text.size() - (text.rfind('\n') + 1);
   const bool fits = last_line + 2 + rest.size() <= kLineWidth;
-  return text + "," + (fits ? " " : "\n" + std::string(kPrefix.size(), ' ')) + rest;
+  text += fits ? ", " : ",\n";
+  if (!fits) text.append(kPrefix.size(), ' ');
+  return text + rest;
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }

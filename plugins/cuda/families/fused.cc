@@ -22,8 +22,8 @@ std::string text(uint32_t value) { return std::to_string(value); }
 std::string type_name(DType type) { return std::string("type_") + suffix(type); }
 
 std::string slot_name(const Program& program, uint8_t slot) {
-  if (slot >= kResultSlot) return "r" + text(slot - kResultSlot);
-  if (slot < kScalarSlot) return "e.in" + text(slot);
+  if (slot >= kResultSlot) return std::string("r").append(text(slot - kResultSlot));
+  if (slot < kScalarSlot) return std::string("e.in").append(text(slot));
   const auto index = static_cast<uint32_t>(slot - kScalarSlot);
   return "scalar<" + type_name(program.scalar_types[index]) + ">(p.scalars[" + text(index) + "])";
 }
