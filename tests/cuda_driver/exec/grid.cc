@@ -112,8 +112,9 @@ void Warp::fault(const Instr& instr, int lane, int code, const std::string& what
 }
 
 void fill_special(Warp& warp, uint8_t* registers, const SpecialUse& use) {
+  uint64_t value = special_value(warp, use.which, 0);
   for (int lane = 0; lane < kLanes; ++lane) {
-    const uint64_t value = special_value(warp, use.which, lane);
+    if (!changes_with_block(use.which)) value = special_value(warp, use.which, lane);
     std::memcpy(registers + use.slot + lane * use.size, &value, use.size);
   }
 }
@@ -214,12 +215,14 @@ void GridRunner::start_block(Dim3 index) {
 }
 
 void GridRunner::run_block() {
-  std::vector<Warp*> order;
+  std::vector<Warp*>& order = order_;
+  order.clear();
   for (auto& warp : block_.warps) order.push_back(warp.get());
-  std::mt19937_64 random(block_.launch->order_seed + block_.index.x * 7919ull + block_.index.y * 104729ull);
+  const uint64_t seed = block_.launch->order_seed;
+  if (seed != 0) random_.seed(seed + block_.index.x * 7919ull + block_.index.y * 104729ull);
   size_t live = order.size();
   while (live > 0) {
-    if (block_.launch->order_seed != 0) std::shuffle(order.begin(), order.end(), random);
+    if (seed != 0) std::shuffle(order.begin(), order.end(), random_);
     bool progress = false;
     for (Warp* warp : order) {
       if (warp->live == 0 || !warp->runnable) continue;

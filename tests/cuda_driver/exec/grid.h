@@ -2,6 +2,10 @@
 // Runs a grid: its blocks one after the other, the warps of a block in turns.
 #pragma once
 
+#include <random>
+#include <utility>
+#include <vector>
+
 #include "exec/warp.h"
 
 namespace cuda_double {
@@ -20,6 +24,8 @@ class GridRunner {
   Block block_;
   const Function* prepared_ = nullptr;  // whose constants the warps' frames hold
   std::vector<std::pair<Frame*, SpecialUse>> per_block_;
+  std::vector<Warp*> order_;
+  std::mt19937_64 random_;
 };
 
 // A new frame of `function` for the warp, with its constants and special registers.

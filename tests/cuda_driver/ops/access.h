@@ -34,15 +34,6 @@ inline uint64_t lane_address(Warp& warp, const Instr& instr, int lane) {
   return base + static_cast<uint64_t>(instr.imm);
 }
 
-// Fast path: the bytes of `address` where the block has touched its allocation before; null otherwise.
-inline uint8_t* translate(Block& block, uint64_t address, uint32_t size) {
-  for (const Translation& entry : block.translations) {
-    const uint64_t offset = address - entry.base;
-    if (offset < entry.size && entry.size - offset >= size) return entry.host + offset;
-  }
-  return nullptr;
-}
-
 // Forgets translations that an allocation's end may have made wrong.
 void refresh_translations(Block& block);
 

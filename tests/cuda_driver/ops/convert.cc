@@ -106,7 +106,8 @@ uint64_t float_to_integer(double value, Type to, Rounding rounding) {
   return value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value)) : static_cast<uint64_t>(value);
 }
 
-double round_to_integral(double value, Rounding rounding) {
+template <class F>
+F round_to_integral(F value, Rounding rounding) {
   switch (rounding) {
     case Rounding::kZero:
       return std::trunc(value);
@@ -249,12 +250,44 @@ struct RoundBfloat {
   static Bfloat apply(float value) { return to_bfloat(value); }
 };
 
+// To an integer, saturated; NaN gives 0.
+template <class I, Rounding kRounding>
+struct ToInteger {
+  template <class F>
+  static I apply(F value) {
+    if (std::isnan(value)) return 0;
+    const F whole = static_cast<F>(round_to_integral(value, kRounding));
+    // 2^(bits) or 2^(bits - 1), exact in F; the greatest integer itself may not be.
+    constexpr F kEnd = static_cast<F>(std::numeric_limits<I>::max() / 2 + 1) * 2;
+    if (whole >= kEnd) return std::numeric_limits<I>::max();
+    if (whole <= static_cast<F>(std::numeric_limits<I>::min())) return std::numeric_limits<I>::min();
+    return static_cast<I>(whole);
+  }
+};
+template <Rounding kRounding>
+struct ToWhole {
+  static float apply(float value) {
+    return canonical(static_cast<float>(round_to_integral(value, kRounding)));
+  }
+  static double apply(double value) { return round_to_integral(value, kRounding); }
+};
+
 struct FastRow {
   Type to, from;
   uint8_t to_size, from_size;
   Rounding rounding;
   Handler run;
+  bool whole = false;  // .rni and its like
 };
+
+template <Type kTo, class T, Type kFrom, class F, Rounding kRounding>
+constexpr FastRow to_integer() {
+  return {kTo, kFrom, sizeof(T), sizeof(F), kRounding, map1<ToInteger<T, kRounding>, T, F>, true};
+}
+template <Type kType, class F, Rounding kRounding>
+constexpr FastRow to_whole() {
+  return {kType, kType, sizeof(F), sizeof(F), kRounding, map1<ToWhole<kRounding>, F, F>, true};
+}
 constexpr FastRow kFast[] = {
     {Type::kF32, Type::kF16, 4, 2, Rounding::kNone, map1<ToFloat, float, Half>},
     {Type::kF32, Type::kBF16, 4, 2, Rounding::kNone, map1<ToFloat, float, Bfloat>},
@@ -274,6 +307,34 @@ constexpr FastRow kFast[] = {
     {Type::kS32, Type::kS16, 4, 2, Rounding::kNone, map1<To<int32_t>, int32_t, int16_t>},
     {Type::kU16, Type::kU32, 2, 4, Rounding::kNone, map1<To<uint16_t>, uint16_t, uint32_t>},
     {Type::kS16, Type::kS8, 2, 2, Rounding::kNone, map1<To<int8_t>, int16_t, uint16_t>},
+    {Type::kS32, Type::kS8, 4, 4, Rounding::kNone, map1<To<int8_t>, int32_t, uint32_t>},
+    {Type::kS32, Type::kS8, 4, 2, Rounding::kNone, map1<To<int8_t>, int32_t, uint16_t>},
+    {Type::kU32, Type::kU8, 4, 4, Rounding::kNone, map1<To<uint8_t>, uint32_t, uint32_t>},
+    {Type::kS64, Type::kS16, 8, 2, Rounding::kNone, map1<To<int64_t>, int64_t, int16_t>},
+    {Type::kU64, Type::kU16, 8, 2, Rounding::kNone, map1<To<uint64_t>, uint64_t, uint16_t>},
+    {Type::kU16, Type::kU64, 2, 8, Rounding::kNone, map1<To<uint16_t>, uint16_t, uint64_t>},
+    {Type::kF64, Type::kU32, 8, 4, Rounding::kNearest, map1<ToDouble, double, uint32_t>},
+    {Type::kF64, Type::kU64, 8, 8, Rounding::kNearest, map1<ToDouble, double, uint64_t>},
+    {Type::kF32, Type::kS16, 4, 2, Rounding::kNearest, map1<ToFloat, float, int16_t>},
+    {Type::kF32, Type::kU16, 4, 2, Rounding::kNearest, map1<ToFloat, float, uint16_t>},
+    {Type::kF32, Type::kS64, 4, 8, Rounding::kNearest, map1<ToFloat, float, int64_t>},
+    {Type::kF32, Type::kU64, 4, 8, Rounding::kNearest, map1<ToFloat, float, uint64_t>},
+    to_integer<Type::kS32, int32_t, Type::kF32, float, Rounding::kZero>(),
+    to_integer<Type::kS32, int32_t, Type::kF32, float, Rounding::kNearest>(),
+    to_integer<Type::kU32, uint32_t, Type::kF32, float, Rounding::kZero>(),
+    to_integer<Type::kS64, int64_t, Type::kF32, float, Rounding::kZero>(),
+    to_integer<Type::kS32, int32_t, Type::kF64, double, Rounding::kZero>(),
+    to_integer<Type::kS32, int32_t, Type::kF64, double, Rounding::kNearest>(),
+    to_integer<Type::kU32, uint32_t, Type::kF64, double, Rounding::kZero>(),
+    to_integer<Type::kS64, int64_t, Type::kF64, double, Rounding::kZero>(),
+    to_whole<Type::kF32, float, Rounding::kNearest>(),
+    to_whole<Type::kF32, float, Rounding::kZero>(),
+    to_whole<Type::kF32, float, Rounding::kDown>(),
+    to_whole<Type::kF32, float, Rounding::kUp>(),
+    to_whole<Type::kF64, double, Rounding::kNearest>(),
+    to_whole<Type::kF64, double, Rounding::kZero>(),
+    to_whole<Type::kF64, double, Rounding::kDown>(),
+    to_whole<Type::kF64, double, Rounding::kUp>(),
 };
 
 // What the ISA demands of the rounding modifier.
@@ -341,11 +402,12 @@ void decode_cvt(Decoding& decoding) {
   decoding.instr.a = wide_slot(decoding, 1, c.from, false);
   pack(decoding.instr, c);
   decoding.instr.run = convert;
-  if (c.ftz || c.sat || c.relu || c.to_integer_rounding) return;
+  if (c.ftz || c.sat || c.relu) return;
   for (const FastRow& row : kFast) {
     const bool same =
         row.to == c.to && row.from == c.from && row.to_size == c.to_size && row.from_size == c.from_size;
-    if (same && row.rounding == c.rounding) decoding.instr.run = row.run;
+    if (same && row.rounding == c.rounding && row.whole == c.to_integer_rounding)
+      decoding.instr.run = row.run;
   }
 }
 

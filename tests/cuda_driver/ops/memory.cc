@@ -9,20 +9,92 @@ namespace {
 
 constexpr int kMaxVector = 8;
 
+// Finds the bytes behind addresses, remembering where the last ones were.
 template <Space kSpace>
-uint8_t* find_bytes(Warp& warp, const Instr& instr, int lane, uint64_t address, uint32_t size, bool write) {
-  Block& block = *warp.block;
-  const bool aligned = (address & (size - 1)) == 0;
-  if constexpr (kSpace == Space::kShared) {
-    if (aligned && address + size <= block.shared_size && address < block.shared_size)
-      return block.shared.data() + address;
-  } else if constexpr (kSpace == Space::kLocal) {
-    if (aligned && address + size <= block.local_stride && address < block.local_stride)
-      return block.local_memory(warp, lane) + address;
-  } else if constexpr (kSpace == Space::kGlobal || kSpace == Space::kGeneric) {
-    if (uint8_t* bytes = aligned ? translate(block, address, size) : nullptr) return bytes;
+class Finder {
+ public:
+  Finder(Warp& warp, const Instr& instr, uint32_t size, bool write)
+      : warp_(warp), instr_(instr), size_(size), write_(write) {
+    Block& block = *warp.block;
+    if constexpr (kSpace == Space::kShared) {
+      host_ = block.shared.data();
+      limit_ = block.shared_size;
+    } else if constexpr (kSpace == Space::kLocal) {
+      limit_ = block.local_stride;
+    } else if constexpr (kSpace == Space::kParam) {
+      host_ = const_cast<uint8_t*>(block.launch->parameters.data());
+      limit_ = write ? 0 : block.launch->parameters.size();
+    } else {
+      refresh_translations(block);
+      use(block.translations[0]);
+    }
   }
-  return locate(warp, instr, lane, kSpace, address, size, write).host;
+
+  [[gnu::always_inline]] uint8_t* operator()(int lane, uint64_t address) {
+    if ((address & (size_ - 1)) == 0) {
+      const uint64_t offset = address - base_;
+      if (offset < limit_ && limit_ - offset >= size_) {
+        if constexpr (kSpace == Space::kLocal) return warp_.block->local_memory(warp_, lane) + offset;
+        return host_ + offset;
+      }
+      if constexpr (kSpace == Space::kGlobal || kSpace == Space::kGeneric) {
+        for (const Translation& entry : warp_.block->translations) {
+          const uint64_t inside = address - entry.base;
+          if (inside >= entry.size || entry.size - inside < size_) continue;
+          use(entry);
+          return host_ + inside;
+        }
+      }
+    }
+    return locate(warp_, instr_, lane, kSpace, address, size_, write_).host;
+  }
+
+  // Where all 32 lanes may use one place without further ado, its bytes, of which lane i's are at
+  // `addresses[i]` less base(); else null.
+  uint8_t* common(const uint64_t (&addresses)[kLanes]) {
+    if constexpr (kSpace == Space::kLocal) return nullptr;
+    (*this)(0, addresses[0]);
+    if (limit_ < size_) return nullptr;
+    const uint64_t base = base_, last = limit_ - size_, mask = size_ - 1;
+    uint64_t wrong = 0;
+    for (int lane = 0; lane < kLanes; ++lane)
+      wrong |= (addresses[lane] & mask) | (addresses[lane] - base > last);
+    return wrong == 0 ? host_ : nullptr;
+  }
+  uint64_t base() const { return base_; }
+
+ private:
+  void use(const Translation& entry) {
+    base_ = entry.base;
+    limit_ = entry.size;
+    host_ = entry.host;
+  }
+
+  Warp& warp_;
+  const Instr& instr_;
+  const uint32_t size_;
+  const bool write_;
+  uint64_t base_ = 0, limit_ = 0;
+  uint8_t* host_ = nullptr;
+};
+
+[[gnu::always_inline]] inline void gather_addresses(Warp& warp, const Instr& instr,
+                                                    uint64_t (&addresses)[kLanes]) {
+  const auto offset = static_cast<uint64_t>(instr.imm);
+  if (instr.flag) {
+    const uint64_t* base = warp.at<uint64_t>(instr.a);
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
+  } else {
+    const uint32_t* base = warp.at<uint32_t>(instr.a);
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = base[lane] + offset;
+  }
+}
+
+template <class M>
+M read(const uint8_t* bytes) {
+  M value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
 }
 
 template <class M, class R>
@@ -40,26 +112,28 @@ void load_checked(Warp& warp, const Instr& instr, Space space) {
 
 template <Space kSpace, class M, class R>
 void load(Warp& warp, const Instr& instr) {
-  Block& block = *warp.block;
-  if (block.launch->checks.any()) return load_checked<M, R>(warp, instr, kSpace);
-  if constexpr (kSpace == Space::kGlobal || kSpace == Space::kGeneric) refresh_translations(block);
+  if (warp.block->launch->checks.any()) return load_checked<M, R>(warp, instr, kSpace);
+  uint64_t addresses[kLanes];
+  gather_addresses(warp, instr, addresses);
+  Finder<kSpace> find(warp, instr, sizeof(M) * instr.count, false);
   if (instr.count == 1) {
     R* dst = warp.at<R>(instr.list[0]);
-    for_lanes(warp.mask, [&](int lane) {
-      M value;
-      std::memcpy(&value,
-                  find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), sizeof(M), false),
-                  sizeof(M));
-      dst[lane] = static_cast<R>(value);
-    });
+    if (const uint8_t* bytes = warp.mask == kFullMask ? find.common(addresses) : nullptr) {
+      const uint64_t base = find.base();
+      for (int lane = 0; lane < kLanes; ++lane)
+        dst[lane] = static_cast<R>(read<M>(bytes + (addresses[lane] - base)));
+      return;
+    }
+    for_lanes(warp.mask, [&](int lane) { dst[lane] = static_cast<R>(read<M>(find(lane, addresses[lane]))); });
     return;
   }
-  const uint32_t size = sizeof(M) * instr.count;
+  R* dst[kMaxVector];
+  for (int i = 0; i < instr.count; ++i) dst[i] = warp.at<R>(instr.list[i]);
   for_lanes(warp.mask, [&](int lane) {
-    M values[kMaxVector];
-    std::memcpy(values, find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), size, false),
-                size);
-    for (int i = 0; i < instr.count; ++i) warp.at<R>(instr.list[i])[lane] = static_cast<R>(values[i]);
+    const uint8_t* bytes = find(lane, addresses[lane]);
+    M values[kMaxVector];  // a register may be both address and destination
+    for (int i = 0; i < instr.count; ++i) values[i] = read<M>(bytes + i * sizeof(M));
+    for (int i = 0; i < instr.count; ++i) dst[i][lane] = static_cast<R>(values[i]);
   });
 }
 
@@ -75,34 +149,54 @@ void store_checked(Warp& warp, const Instr& instr, Space space) {
   });
 }
 
+template <class M, class R>
+void write(uint8_t* bytes, R value) {
+  const M narrow = static_cast<M>(value);
+  std::memcpy(bytes, &narrow, sizeof narrow);
+}
+
 template <Space kSpace, class M, class R>
 void store(Warp& warp, const Instr& instr) {
-  Block& block = *warp.block;
-  if (block.launch->checks.any()) return store_checked<M, R>(warp, instr, kSpace);
-  if constexpr (kSpace == Space::kGlobal || kSpace == Space::kGeneric) refresh_translations(block);
+  if (warp.block->launch->checks.any()) return store_checked<M, R>(warp, instr, kSpace);
+  uint64_t addresses[kLanes];
+  gather_addresses(warp, instr, addresses);
+  Finder<kSpace> find(warp, instr, sizeof(M) * instr.count, true);
   if (instr.count == 1) {
     const R* src = warp.at<R>(instr.list[0]);
-    for_lanes(warp.mask, [&](int lane) {
-      const M value = static_cast<M>(src[lane]);
-      std::memcpy(find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), sizeof(M), true),
-                  &value, sizeof(M));
-    });
+    if (uint8_t* bytes = warp.mask == kFullMask ? find.common(addresses) : nullptr) {
+      const uint64_t base = find.base();
+      for (int lane = 0; lane < kLanes; ++lane) write<M>(bytes + (addresses[lane] - base), src[lane]);
+      return;
+    }
+    for_lanes(warp.mask, [&](int lane) { write<M>(find(lane, addresses[lane]), src[lane]); });
     return;
   }
-  const uint32_t size = sizeof(M) * instr.count;
   for_lanes(warp.mask, [&](int lane) {
-    M values[kMaxVector];
-    for (int i = 0; i < instr.count; ++i) values[i] = static_cast<M>(warp.at<R>(instr.list[i])[lane]);
-    std::memcpy(find_bytes<kSpace>(warp, instr, lane, lane_address(warp, instr, lane), size, true), values,
-                size);
+    uint8_t* bytes = find(lane, addresses[lane]);
+    for (int i = 0; i < instr.count; ++i) write<M>(bytes + i * sizeof(M), warp.at<R>(instr.list[i])[lane]);
   });
 }
 
-using BySpace = Handler[5];  // generic, global and const, shared, local, param
+// A kernel's parameter at a constant address: the same for every lane.
+template <class M, class R>
+void load_parameter(Warp& warp, const Instr& instr) {
+  const auto offset = static_cast<uint64_t>(instr.imm);
+  const int first = __builtin_ctz(warp.mask);
+  const uint8_t* bytes =
+      locate(warp, instr, first, Space::kParam, offset, sizeof(M) * instr.count, false).host;
+  for (int i = 0; i < instr.count; ++i) {
+    R* dst = warp.at<R>(instr.list[i]);
+    const R value = static_cast<R>(read<M>(bytes + i * sizeof(M)));
+    for_lanes(warp.mask, [=](int lane) { dst[lane] = value; });
+  }
+}
+
+using BySpace = Handler[6];  // generic, global and const, shared, local, param, param at a constant address
 
 template <class M, class R>
 constexpr BySpace kLoads = {load<Space::kGeneric, M, R>, load<Space::kGlobal, M, R>,
-                            load<Space::kShared, M, R>, load<Space::kLocal, M, R>, load<Space::kParam, M, R>};
+                            load<Space::kShared, M, R>,  load<Space::kLocal, M, R>,
+                            load<Space::kParam, M, R>,   load_parameter<M, R>};
 template <class M, class R>
 constexpr BySpace kStores = {store<Space::kGeneric, M, R>, store<Space::kGlobal, M, R>,
                              store<Space::kShared, M, R>, store<Space::kLocal, M, R>,
@@ -225,7 +319,8 @@ void decode_access(Decoding& decoding, bool write) {
     size = this_size;
   }
   decoding.list(std::move(slots));
-  decoding.instr.run = pick(type, size, space_column(space), write);
+  const bool constant_parameter = space == Space::kParam && !write && decoding.operand(1).reg < 0;
+  decoding.instr.run = pick(type, size, constant_parameter ? 5 : space_column(space), write);
 }
 
 void decode_ld(Decoding& decoding) { decode_access(decoding, false); }

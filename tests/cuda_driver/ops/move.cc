@@ -36,6 +36,38 @@ void pack(Warp& warp, const Instr& instr) {
   });
 }
 
+// The common sizes, in loops of their own.
+template <class Whole, class Part>
+void pack2(Warp& warp, const Instr& instr) {
+  Whole* dst = warp.at<Whole>(instr.dst);
+  const Part *low = warp.at<Part>(instr.list[0]), *high = warp.at<Part>(instr.list[1]);
+  for_lanes(warp.mask, [=](int lane) {
+    dst[lane] = static_cast<Whole>(static_cast<Whole>(high[lane]) << (8 * sizeof(Part)) | low[lane]);
+  });
+}
+
+template <class Whole, class Part>
+void unpack2(Warp& warp, const Instr& instr) {
+  const Whole* src = warp.at<Whole>(instr.a);
+  Part *low = warp.at<Part>(instr.list[0]), *high = warp.at<Part>(instr.list[1]);
+  for_lanes(warp.mask, [=](int lane) {
+    const Whole value = src[lane];
+    low[lane] = static_cast<Part>(value);
+    high[lane] = static_cast<Part>(value >> (8 * sizeof(Part)));
+  });
+}
+
+Handler pair_handler(uint32_t whole, bool packing) {
+  switch (whole) {
+    case 4:
+      return packing ? pack2<uint32_t, uint16_t> : unpack2<uint32_t, uint16_t>;
+    case 8:
+      return packing ? pack2<uint64_t, uint32_t> : unpack2<uint64_t, uint32_t>;
+    default:
+      return nullptr;
+  }
+}
+
 void unpack(Warp& warp, const Instr& instr) {
   const uint8_t* src = warp.at<uint8_t>(instr.a);
   for_lanes(warp.mask, [&](int lane) {
@@ -116,7 +148,8 @@ void decode_vector(Decoding& decoding, Type type) {
     decoding.instr.dst = decoding.destination(0, type);
   else
     decoding.instr.a = decoding.source(1, type);
-  decoding.instr.run = packing ? pack : unpack;
+  const Handler pair = count == 2 ? pair_handler(info(type).size, packing) : nullptr;
+  decoding.instr.run = pair != nullptr ? pair : packing ? pack : unpack;
 }
 
 // The address of a variable of this function that is not the same for every call, or of dynamic shared
