@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matmul family. Both factors are packed into panels, which takes care of strides and types, and blocks
-// of the product are then tasks of their own. Each element's sum runs over k in order whatever the blocks
-// are.
+// The matmul family: how products are cut into blocks.
 #include "cpu/families.h"
-#include "cpu/kernel.h"
-#include "cpu/matmul_problem.h"
-#include "cpu/program.h"
+#include "cpu/matmul_kernel.h"
 #include "cpu/scratch.h"
-#include "cpu/vector_copy.h"
-#include "cpu/vector_matmul.h"
 
 namespace backplane::cpu {
 namespace {
@@ -20,9 +14,6 @@ using plugin::StatusCode;
 
 // Positions of k that a block runs over at once: its right panel then stays in the first-level cache.
 constexpr int64_t kDepth = 256;
-// Rows and columns of a block: its left panels stay in the second-level cache.
-constexpr int64_t kBlockRows = 96;
-constexpr int64_t kBlockColumns = 256;
 // Multiplications that take some 10 us.
 constexpr int64_t kGrain = int64_t{1} << 19;
 // A product whose packed factors are no larger than this is one task; a batch of them is many.
@@ -47,11 +38,6 @@ DType stored_sum_type(DType type) {
   return type == DType::Float16 || type == DType::BFloat16 ? DType::Float32 : type;
 }
 
-int log2_size(DType type) {
-  const uint32_t size = plugin::size_of(type);
-  return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-}
-
 // Sums to results: what the descriptor's epilogue does, from the type that sums have here. Empty (no output)
 // where sums are the results as they stand.
 plugin::Program finishing_program(const plugin::KernelDesc& desc) {
@@ -71,62 +57,7 @@ plugin::Program finishing_program(const plugin::KernelDesc& desc) {
   return program;
 }
 
-class MatmulKernel final : public CpuKernel {
- public:
-  MatmulKernel(CpuDevice& device, const plugin::KernelDesc& desc);
-
-  Status workspace(const plugin::LaunchArgs* args, uint64_t* bytes) noexcept override {
-    *bytes = static_cast<uint64_t>(workspace_bytes(read_problem(*args)));
-    return plugin::kOk;
-  }
-  Status run(const plugin::LaunchArgs& args) const override;
-
- private:
-  // One product of a launch: addresses of every operand at its origin.
-  struct Product {
-    const plugin::LaunchArgs& args;
-    const MatmulProblem& problem;
-    char* at[kMatmulOperands];
-  };
-  // A block of the product's rows and columns.
-  struct Block {
-    int64_t row;
-    int64_t column;
-    int64_t rows;
-    int64_t columns;
-  };
-  // Part of both factors, packed.
-  struct Panels {
-    const char* left;
-    const char* right;
-    int64_t k;
-  };
-
-  bool is_small(const MatmulProblem& problem) const;
-  int64_t chunk_rows(const MatmulProblem& problem, int64_t count, int64_t width) const;
-  int64_t workspace_bytes(const MatmulProblem& problem) const;
-
-  Product product(const plugin::LaunchArgs& args, const MatmulProblem& problem, int64_t index) const;
-  void run_small(const plugin::LaunchArgs& args, const MatmulProblem& problem) const;
-  void run_large(const Product& product, char* workspace) const;
-  void run_parts(const Product& product, char* workspace) const;
-  void pack(const Product& product, bool left, int64_t first, int64_t count, int64_t k_begin, int64_t k,
-            char* panels) const;
-  void multiply(const Panels& panels, int64_t row_panel, int64_t column_panel, int64_t m, int64_t n,
-                char* sums, int64_t stride) const;
-  void make_block(const Product& product, const Panels& panels, const Block& block, int64_t first_row,
-                  int64_t first_column) const;
-  void finish(const Product& product, const Block& block, const char* sums, int64_t stride) const;
-
-  const MatmulLoops& loops_;
-  PackFunction pack_left_[3] = {};  // by operand: 1 and 2
-  PackFunction pack_right_[3] = {};
-  uint32_t sizes_[kMatmulOperands] = {};
-  DType result_type_;
-  uint32_t epilogue_inputs_ = 1;
-  CompiledProgramPtr finishing_;  // null: sums are results
-  CompiledProgramPtr rounding_;   // null but where sums are rounded to a narrower type before the epilogue
-};
+}  // namespace
 
 MatmulKernel::MatmulKernel(CpuDevice& device, const plugin::KernelDesc& desc)
     : CpuKernel(device),
@@ -136,9 +67,11 @@ MatmulKernel::MatmulKernel(CpuDevice& device, const plugin::KernelDesc& desc)
     pack_left_[operand] = loops_.pack_left[type];
     pack_right_[operand] = loops_.pack_right[type];
     sizes_[operand] = plugin::size_of(desc.types[operand]);
+    as_summed_[operand] = desc.types[operand] == stored_sum_type(desc.compute_type);
   }
   const plugin::Program program = finishing_program(desc);
   const DType stored = stored_sum_type(desc.compute_type);
+  sum_type_ = stored;
   result_type_ = output_type(program, 0);
   epilogue_inputs_ = program.input_count;
   if (stored != desc.compute_type) {
@@ -171,7 +104,7 @@ int64_t MatmulKernel::chunk_rows(const MatmulProblem& problem, int64_t count, in
 }
 
 int64_t MatmulKernel::workspace_bytes(const MatmulProblem& problem) const {
-  if (is_small(problem)) return 0;
+  if (is_vector_product(problem) || is_small(problem)) return 0;
   const int64_t rows = chunk_rows(problem, problem.m, loops_.rows);
   const int64_t columns = chunk_rows(problem, problem.n, loops_.columns);
   const int64_t sums = problem.parts == 1 ? 0 : problem.parts * round_up(problem.m * problem.n, 64);
@@ -195,6 +128,10 @@ Status MatmulKernel::run(const plugin::LaunchArgs& args) const {
     return make_status(StatusCode::InvalidArgument, 0, "%s: the workspace has %llu bytes, %lld are needed",
                        args.label, static_cast<unsigned long long>(args.workspace_bytes),
                        static_cast<long long>(needed));
+  }
+  if (is_vector_product(problem)) {
+    run_vector(args, problem);
+    return plugin::kOk;
   }
   if (is_small(problem)) {
     run_small(args, problem);
@@ -239,43 +176,6 @@ void MatmulKernel::multiply(const Panels& panels, int64_t row_panel, int64_t col
   } while (k < panels.k);
 }
 
-// Sums of a block, through the epilogue, row by row.
-void MatmulKernel::finish(const Product& product, const Block& block, const char* sums,
-                          int64_t stride) const {
-  const MatmulProblem& problem = product.problem;
-  const int64_t out_stride = problem.n_strides[0];
-  const bool contiguous = out_stride == 1 || block.columns == 1;
-  alignas(64) char rounded[kBlockColumns * 8];
-  alignas(64) char stored[kBlockColumns * 8];
-  for (int64_t i = 0; i < block.rows; ++i) {
-    const auto address = [&](uint32_t k) {
-      return product.at[k] +
-             ((block.row + i) * problem.m_strides[k] + block.column * problem.n_strides[k]) * sizes_[k];
-    };
-    char* const out = address(0);
-    const void* inputs[plugin::kMaxInputs] = {sums + i * stride * loops_.size};
-    int64_t strides[plugin::kMaxInputs] = {1};
-    if (rounding_ != nullptr) {
-      void* const outputs[] = {rounded};
-      run_program_tile(*rounding_, inputs, strides, nullptr, outputs, block.columns, 0);
-      inputs[0] = rounded;
-    }
-    for (uint32_t k = 1; k < epilogue_inputs_; ++k) {
-      inputs[k] = address(2 + k);
-      strides[k] = problem.n_strides[2 + k];
-    }
-    const void* results = inputs[0];
-    if (finishing_ != nullptr) {
-      void* const outputs[] = {contiguous ? out : stored};
-      run_program_tile(*finishing_, inputs, strides, product.args.scalars, outputs, block.columns, 0);
-      if (contiguous) continue;
-      results = stored;
-    }
-    active_vector_copy().strided[log2_size(result_type_)](out, out_stride, static_cast<const char*>(results),
-                                                          1, block.columns);
-  }
-}
-
 // One block of results; panels start at the product's row `first_row` and column `first_column`.
 void MatmulKernel::make_block(const Product& product, const Panels& panels, const Block& block,
                               int64_t first_row, int64_t first_column) const {
@@ -290,9 +190,9 @@ void MatmulKernel::make_block(const Product& product, const Panels& panels, cons
     multiply(panels, row_panel, column_panel, block.rows, block.columns, out, problem.m_strides[0]);
     return;
   }
-  char* const sums = thread_scratch<Scratch::Sums>(kBlockRows * kBlockColumns * loops_.size);
-  multiply(panels, row_panel, column_panel, block.rows, block.columns, sums, kBlockColumns);
-  finish(product, block, sums, kBlockColumns);
+  char* const sums = thread_scratch<Scratch::Sums>(kMatmulBlockRows * kMatmulBlockColumns * loops_.size);
+  multiply(panels, row_panel, column_panel, block.rows, block.columns, sums, kMatmulBlockColumns);
+  finish(product, block, sums, kMatmulBlockColumns);
 }
 
 // Whole products in the calling thread, several at once.
@@ -308,11 +208,11 @@ void MatmulKernel::run_small(const plugin::LaunchArgs& args, const MatmulProblem
       const Product each = product(args, problem, i);
       pack(each, true, 0, problem.m, 0, problem.k, left);
       if (i == begin || !shared) pack(each, false, 0, problem.n, 0, problem.k, right);
-      for (int64_t column = 0; column < problem.n; column += kBlockColumns) {
-        for (int64_t row = 0; row < problem.m; row += kBlockRows) {
+      for (int64_t column = 0; column < problem.n; column += kMatmulBlockColumns) {
+        for (int64_t row = 0; row < problem.m; row += kMatmulBlockRows) {
           make_block(each, {left, right, problem.k},
-                     {row, column, std::min(kBlockRows, problem.m - row),
-                      std::min(kBlockColumns, problem.n - column)},
+                     {row, column, std::min(kMatmulBlockRows, problem.m - row),
+                      std::min(kMatmulBlockColumns, problem.n - column)},
                      0, 0);
         }
       }
@@ -342,20 +242,20 @@ void MatmulKernel::run_large(const Product& product, char* workspace) const {
     for (int64_t first_row = 0; first_row < problem.m; first_row += row_chunk) {
       const int64_t rows = std::min(row_chunk, problem.m - first_row);
       pack_chunk(true, first_row, rows, left);
-      const int64_t row_blocks = divide_up(rows, kBlockRows);
-      const int64_t column_blocks = divide_up(columns, kBlockColumns);
-      const int64_t work = std::max<int64_t>(1, kBlockRows * kBlockColumns * problem.k);
-      threads().loop(row_blocks * column_blocks, std::max<int64_t>(1, kGrain / work),
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t i = begin; i < end; ++i) {
-                         const int64_t row = i % row_blocks * kBlockRows;
-                         const int64_t column = i / row_blocks * kBlockColumns;
-                         make_block(product, {left, right, problem.k},
-                                    {first_row + row, first_column + column, std::min(kBlockRows, rows - row),
-                                     std::min(kBlockColumns, columns - column)},
-                                    first_row, first_column);
-                       }
-                     });
+      const int64_t row_blocks = divide_up(rows, kMatmulBlockRows);
+      const int64_t column_blocks = divide_up(columns, kMatmulBlockColumns);
+      const int64_t work = std::max<int64_t>(1, kMatmulBlockRows * kMatmulBlockColumns * problem.k);
+      threads().loop(
+          row_blocks * column_blocks, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              const int64_t row = i % row_blocks * kMatmulBlockRows;
+              const int64_t column = i / row_blocks * kMatmulBlockColumns;
+              make_block(product, {left, right, problem.k},
+                         {first_row + row, first_column + column, std::min(kMatmulBlockRows, rows - row),
+                          std::min(kMatmulBlockColumns, columns - column)},
+                         first_row, first_column);
+            }
+          });
     }
   }
 }
@@ -398,11 +298,13 @@ void MatmulKernel::run_parts(const Product& product, char* workspace) const {
       loops_.add(sums_of(part), sums_of(part + step), problem.m * problem.n);
     }
   }
-  for (int64_t column = 0; column < problem.n; column += kBlockColumns) {
-    finish(product, {0, column, problem.m, std::min(kBlockColumns, problem.n - column)},
+  for (int64_t column = 0; column < problem.n; column += kMatmulBlockColumns) {
+    finish(product, {0, column, problem.m, std::min(kMatmulBlockColumns, problem.n - column)},
            sums + column * loops_.size, problem.n);
   }
 }
+
+namespace {
 
 Status invalid(const char* what) { return make_status(StatusCode::InvalidArgument, 0, "matmul: %s", what); }
 

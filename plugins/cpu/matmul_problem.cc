@@ -8,6 +8,8 @@ namespace {
 constexpr int64_t kFewElements = 64 * 1024;
 constexpr int64_t kLeastPart = 8192;
 constexpr int64_t kMostParts = 64;
+// A single column of this many rows keeps all threads busy as it is.
+constexpr int64_t kManyRows = 64;
 
 // A batch whose right factors are all the same, and whose rows follow each other, is one taller product.
 void join_batch_with_rows(MatmulProblem& problem) {
@@ -25,6 +27,7 @@ void join_batch_with_rows(MatmulProblem& problem) {
 
 void choose_parts(MatmulProblem& problem) {
   problem.part = problem.k;
+  if (problem.n == 1 && problem.m >= kManyRows) return;
   if (problem.batch_count * problem.m * problem.n >= kFewElements || problem.k < 2 * kLeastPart) return;
   problem.part = std::max(kLeastPart, (problem.k + kMostParts - 1) / kMostParts);
   problem.parts = (problem.k + problem.part - 1) / problem.part;
@@ -54,8 +57,9 @@ MatmulProblem read_problem(const plugin::LaunchArgs& args) {
   problem.m = args.shape[m];
   problem.n = args.shape[m + 1];
   problem.k = args.shape[m + 2];
-  const bool transposed =
-      problem.n_strides[0] != 1 && problem.n > 1 && (problem.m_strides[0] == 1 || problem.m == 1);
+  // A single row is computed as a single column; else the output is to be contiguous along n.
+  const bool column = problem.m == 1 && problem.n > 1;
+  const bool transposed = column || (problem.n_strides[0] != 1 && problem.n > 1 && problem.m_strides[0] == 1);
   if (transposed) {
     std::swap(problem.m, problem.n);
     std::swap(problem.m_strides, problem.n_strides);

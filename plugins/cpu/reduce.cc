@@ -101,6 +101,7 @@ class ReduceKernel final : public CpuKernel {
   void run_piece(const Launch& launch, int64_t piece) const;
   void reduce_values(const Launch& launch, const int64_t* offsets, int64_t begin, int64_t end,
                      char* accumulator, int64_t* position) const;
+  int64_t rows_at_once(const ReducePlan& plan) const;
   void reduce_lanes(const Launch& launch, const int64_t* offsets, int64_t count, int64_t begin, int64_t end,
                     Partials partials) const;
   const void* make_values(const Launch& launch, const int64_t* offsets, const Space<kReduceOperands>& space,
@@ -251,20 +252,40 @@ void ReduceKernel::reduce_values(const Launch& launch, const int64_t* offsets, i
   }
 }
 
-// Many outputs side by side: row after row.
+// How many rows of lanes lie behind each other in every input, so that they are one row of more lanes.
+int64_t ReduceKernel::rows_at_once(const ReducePlan& plan) const {
+  const int lanes_dimension = plan.kept.rank - 1;
+  if (positions_ || plan.lanes > kReduceLanes / 8 || plan.reduced.rank != 1) return 1;
+  for (uint32_t k = 1; k <= prologue_inputs_; ++k) {
+    if (plan.kept.strides[k][lanes_dimension] != 1 || plan.reduced.strides[k][0] != plan.lanes) return 1;
+  }
+  return kReduceLanes / plan.lanes;
+}
+
+// Many outputs side by side: row after row, or several rows as one, whose parts are combined in the end.
 void ReduceKernel::reduce_lanes(const Launch& launch, const int64_t* offsets, int64_t count, int64_t begin,
                                 int64_t end, Partials partials) const {
   const Space<kReduceOperands>& space = launch.plan.reduced;
   ReduceWalker walker(space, space.rank, begin);
   alignas(kAlignment) char buffer[kReduceLanes * 8];
-  for (int64_t at = begin; at < end; ++at) {
+  alignas(kAlignment) char wide[kReduceLanes * 8];
+  const int64_t most = std::min(rows_at_once(launch.plan), end - begin);
+  char* const accumulators = most == 1 ? partials.accumulators : wide;
+  for (int64_t at = begin; at < end;) {
+    const int64_t rows = std::min(most, end - at);
     int64_t from[kReduceOperands];
     for (uint32_t k = 1; k <= prologue_inputs_; ++k)
       from[k] = offsets[k] + walker.offset(static_cast<int>(k));
-    const void* const values = make_values(launch, from, launch.plan.kept, count, buffer);
-    (at == begin ? loops_.start : loops_.add)(values, count, at, partials.accumulators, partials.positions);
-    walker.next();
+    const void* const values = make_values(launch, from, launch.plan.kept, rows * count, buffer);
+    (at == begin ? loops_.start : loops_.add)(values, rows * count, at, accumulators, partials.positions);
+    for (int64_t i = 0; i < rows; ++i) walker.next();
+    at += rows;
   }
+  if (most == 1) return;
+  for (int64_t row = 1; row < most; ++row) {
+    loops_.combine(wide, nullptr, wide + row * count * loops_.accumulator_size, nullptr, count);
+  }
+  std::memcpy(partials.accumulators, wide, static_cast<size_t>(count) * loops_.accumulator_size);
 }
 
 // Parts are combined in pairs, and those in pairs: in the same order whoever does it, and with the error of a

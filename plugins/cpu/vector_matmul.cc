@@ -119,6 +119,61 @@ void multiply(int64_t m, int64_t n, int64_t k, const void* left_panels, int64_t 
   }
 }
 
+// 16-bit integers would overflow as int.
+BACKPLANE_INLINE float product(float a, float b) { return a * b; }
+BACKPLANE_INLINE double product(double a, double b) { return a * b; }
+template <typename T>
+BACKPLANE_INLINE T product(T a, T b) {
+  return static_cast<T>(uint64_t{a} * b);
+}
+
+// A row along which the matrix is contiguous: in four registers, added at the end.
+template <typename T>
+BACKPLANE_INLINE T dot(const T* a, const T* b, int64_t count) {
+  using V = Vector<T>;
+  constexpr int64_t lanes = kLanes<T>;
+  V sums[4] = {V{}, V{}, V{}, V{}};
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    for (int r = 0; r < 4; ++r) {
+      sums[r] = multiply_add(load<V>(a + i + r * lanes), load<V>(b + i + r * lanes), sums[r]);
+    }
+  }
+  const V all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  T lane[kLanes<T>];
+  store(lane, all);
+  for (int64_t width = lanes / 2; width > 0; width /= 2) {
+    for (int64_t r = 0; r < width; ++r) lane[r] = static_cast<T>(lane[r] + lane[r + width]);
+  }
+  T rest = 0;
+  for (; i < count; ++i) rest = static_cast<T>(rest + product(a[i], b[i]));
+  return static_cast<T>(lane[0] + rest);
+}
+
+template <typename T>
+void multiply_vector(const void* left, int64_t row_stride, int64_t k_stride, int64_t rows, int64_t k,
+                     const void* vector, void* sums_address) {
+  const auto* const matrix = static_cast<const T*>(left);
+  const auto* const x = static_cast<const T*>(vector);
+  auto* const sums = static_cast<T*>(sums_address);
+  if (k_stride == 1) {
+    for (int64_t i = 0; i < rows; ++i) sums[i] = dot(matrix + i * row_stride, x, k);
+    return;
+  }
+  using V = Vector<T>;
+  constexpr int64_t lanes = kLanes<T>;
+  for (int64_t i = 0; i < rows; ++i) sums[i] = 0;
+  for (int64_t p = 0; p < k; ++p) {
+    const T* const column = matrix + p * k_stride;
+    const V factor = broadcast(x[p]);
+    int64_t i = 0;
+    for (; i + lanes <= rows; i += lanes) {
+      store(sums + i, multiply_add(load<V>(column + i), factor, load<V>(sums + i)));
+    }
+    for (; i < rows; ++i) sums[i] = static_cast<T>(sums[i] + product(column[i], x[p]));
+  }
+}
+
 template <typename M>
 struct Number {
   using Memory = M;
@@ -190,6 +245,7 @@ constexpr MatmulLoops kFloating = {sizeof(T),
                                    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                                     nullptr, BACKPLANE_PACK_FLOATS(T, kTileColumns<T>)},
                                    multiply<T>,
+                                   multiply_vector<T>,
                                    add<T>};
 
 template <typename T>
@@ -199,6 +255,7 @@ constexpr MatmulLoops kInteger = {sizeof(T),
                                   {BACKPLANE_PACK_INTEGERS(T, kTileRows)},
                                   {BACKPLANE_PACK_INTEGERS(T, kTileColumns<T>)},
                                   multiply<T>,
+                                  multiply_vector<T>,
                                   add<T>};
 
 }  // namespace

@@ -31,6 +31,12 @@ struct MatmulLoops {
   void (*multiply)(int64_t m, int64_t n, int64_t k, const void* left, int64_t left_distance,
                    const void* right, int64_t right_distance, void* sums, int64_t stride, bool accumulate);
 
+  // sums[i], i < rows, becomes the sum over k of left(i, k) * vector[k], for a left matrix of the type that
+  // sums are made in, one of whose strides is 1: for products with a single column, which packing would only
+  // slow down.
+  void (*multiply_vector)(const void* left, int64_t row_stride, int64_t k_stride, int64_t rows, int64_t k,
+                          const void* vector, void* sums);
+
   // into[i] += from[i].
   void (*add)(void* into, const void* from, int64_t count);
 };

@@ -227,6 +227,8 @@ void add_matmul_cases(std::vector<Case>& cases) {
                    [](Context& c) { epilogue(c, 150, 290, 300); }, 150 * 290 * 300});
   cases.push_back({"matmul/an epilogue is applied to a long sum",
                    [](Context& c) { epilogue(c, 3, 5, 20000); }, 3 * 5 * 20000});
+  cases.push_back({"matmul/an epilogue is applied to a column", [](Context& c) { epilogue(c, 300, 1, 50); }});
+  cases.push_back({"matmul/an epilogue is applied to a row", [](Context& c) { epilogue(c, 1, 300, 50); }});
   cases.push_back({"matmul/sums of float32 are accurate", accuracy, 150 * 150 * 150});
 }
 
