@@ -15,6 +15,7 @@ namespace backplane::cpu {
 // Dimensions, outermost first, with one stride in elements for each of kOperands operands.
 template <int kOperands>
 struct Space {
+  int operands = kOperands;  // how many are in use; the others' strides are 0 and stay so
   int rank = 0;
   int64_t shape[plugin::kMaxRank] = {};
   int64_t strides[kOperands][plugin::kMaxRank] = {};
@@ -27,13 +28,13 @@ struct Space {
 
   void push(int64_t extent, const int64_t (&stride)[kOperands]) {
     shape[rank] = extent;
-    for (int k = 0; k < kOperands; ++k) strides[k][rank] = stride[k];
+    for (int k = 0; k < operands; ++k) strides[k][rank] = stride[k];
     ++rank;
   }
 
   void swap_dimensions(int a, int b) {
     std::swap(shape[a], shape[b]);
-    for (int k = 0; k < kOperands; ++k) std::swap(strides[k][a], strides[k][b]);
+    for (int k = 0; k < operands; ++k) std::swap(strides[k][a], strides[k][b]);
   }
 
   void move_innermost(int at) {
@@ -62,8 +63,7 @@ struct Space {
     }
     for (int d = rank - 2; d >= 0; --d) {
       bool joined = true;
-      for (int k = 0; k < kOperands; ++k)
-        joined = joined && strides[k][d] == strides[k][d + 1] * shape[d + 1];
+      for (int k = 0; k < operands; ++k) joined = joined && strides[k][d] == strides[k][d + 1] * shape[d + 1];
       if (!joined) continue;
       shape[d + 1] *= shape[d];
       remove_dimension(d);
@@ -80,7 +80,7 @@ class Walker {
     for (int d = rank - 1; d >= 0; --d) {
       position_[d] = index % space.shape[d];
       index /= space.shape[d];
-      for (int k = 0; k < kOperands; ++k) offset_[k] += position_[d] * space.strides[k][d];
+      for (int k = 0; k < space.operands; ++k) offset_[k] += position_[d] * space.strides[k][d];
     }
   }
 
@@ -88,9 +88,9 @@ class Walker {
 
   void next() {
     for (int d = rank_ - 1; d >= 0; --d) {
-      for (int k = 0; k < kOperands; ++k) offset_[k] += space_.strides[k][d];
+      for (int k = 0; k < space_.operands; ++k) offset_[k] += space_.strides[k][d];
       if (++position_[d] < space_.shape[d]) return;
-      for (int k = 0; k < kOperands; ++k) offset_[k] -= space_.strides[k][d] * space_.shape[d];
+      for (int k = 0; k < space_.operands; ++k) offset_[k] -= space_.strides[k][d] * space_.shape[d];
       position_[d] = 0;
     }
   }

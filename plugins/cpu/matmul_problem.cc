@@ -39,6 +39,7 @@ MatmulProblem read_problem(const plugin::LaunchArgs& args) {
   MatmulProblem problem;
   const int rank = static_cast<int>(args.rank);
   const int m = rank - 3;
+  problem.batch.operands = std::min(static_cast<int>(args.operand_count), kMatmulOperands);
   for (int d = 0; d < rank; ++d) {
     int64_t strides[kMatmulOperands] = {};
     for (uint32_t k = 0; k < args.operand_count && k < kMatmulOperands; ++k)

@@ -185,7 +185,7 @@ void ReduceKernel::run_piece(const Launch& launch, int64_t piece) const {
   const int lanes_dimension = plan.kept.rank - 1;
   const ReduceWalker walker(plan.kept, lanes_dimension, outer);
   int64_t offsets[kReduceOperands];
-  for (int k = 0; k < kReduceOperands; ++k) {
+  for (int k = 0; k < plan.kept.operands; ++k) {
     offsets[k] = walker.offset(k) + lane * plan.kept.strides[k][lanes_dimension];
   }
   if (plan.by_lanes) {
@@ -194,7 +194,7 @@ void ReduceKernel::run_piece(const Launch& launch, int64_t piece) const {
     for (int64_t i = 0; i < count; ++i) {
       reduce_values(launch, offsets, begin, end, partials.accumulators + i * loops_.accumulator_size,
                     positions_ ? partials.positions + i : nullptr);
-      for (int k = 0; k < kReduceOperands; ++k) offsets[k] += plan.kept.strides[k][lanes_dimension];
+      for (int k = 0; k < plan.kept.operands; ++k) offsets[k] += plan.kept.strides[k][lanes_dimension];
     }
   }
   if (plan.parts == 1) emit(launch, outer, lane, count, partials);
@@ -274,12 +274,13 @@ void ReduceKernel::reduce_lanes(const Launch& launch, const int64_t* offsets, in
   for (int64_t at = begin; at < end;) {
     const int64_t rows = std::min(most, end - at);
     int64_t from[kReduceOperands];
-    for (uint32_t k = 1; k <= prologue_inputs_; ++k)
-      from[k] = offsets[k] + walker.offset(static_cast<int>(k));
+    for (uint32_t k = 1; k <= prologue_inputs_; ++k) {
+      from[k] = offsets[k] + (most == 1 ? walker.offset(static_cast<int>(k)) : at * space.strides[k][0]);
+    }
     const void* const values = make_values(launch, from, launch.plan.kept, rows * count, buffer);
     (at == begin ? loops_.start : loops_.add)(values, rows * count, at, accumulators, partials.positions);
-    for (int64_t i = 0; i < rows; ++i) walker.next();
     at += rows;
+    if (most == 1) walker.next();
   }
   if (most == 1) return;
   for (int64_t row = 1; row < most; ++row) {

@@ -82,6 +82,8 @@ ReducePlan plan_reduce(const plugin::LaunchArgs& args, bool ordered) {
   ReducePlan plan;
   const int rank = static_cast<int>(args.rank);
   const int kept = rank - static_cast<int>(args.reduced_rank);
+  plan.kept.operands = plan.reduced.operands =
+      std::min(static_cast<int>(args.operand_count), kReduceOperands);
   for (int d = 0; d < kept; ++d) push_dimension(plan.kept, args, d);
   for (int d = kept; d < rank; ++d) push_dimension(plan.reduced, args, d);
   plan.kept.order_by(0);
