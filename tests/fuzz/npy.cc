@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "backplane/error.h"
-#include "io/transfer.h"
+#include "io/checked_bytes.h"
 #include "require.h"
 
 namespace {

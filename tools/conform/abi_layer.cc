@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -123,6 +125,7 @@ void run_abi_layer(const AbiJob& job, Tally& tally) {
 }
 
 int run_abi_child(const AbiJob& job) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a suite that somebody stopped must not go on alone
   conformance::Options options;
   options.plugin_path = job.plugin;
   options.settings = options_in_environment(job.name);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backplane/io.h"
+#include "io/checked_bytes.h"
 #include "io/file.h"
 #include "io/npy_header.h"
 #include "io/transfer.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backplane/error.h"
+#include "io/checked_bytes.h"
 #include "io/safetensors_events.h"
 #include "io/safetensors_types.h"
-#include "io/transfer.h"
 
 namespace backplane::internal {
 namespace {

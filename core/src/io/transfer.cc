@@ -11,16 +11,6 @@ namespace backplane::internal {
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian elements");
 
-uint64_t checked_bytes(const Shape& shape, DType type) {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
-  int64_t bytes = size_of(type);
-  for (const int64_t size : shape)
-    if (__builtin_mul_overflow(bytes, size, &bytes))
-      throw Error(ErrorCode::InvalidArgument,
-                  "the bytes of shape " + shape.str() + " of " + to_string(type) + " overflow 63 bits");
-  return static_cast<uint64_t>(bytes);
-}
-
 bool are_truth_values(std::span<const std::byte> bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b <= std::byte{1}; });
 }

@@ -12,10 +12,6 @@
 
 namespace backplane::internal {
 
-// The product of the sizes and the element's size; 0 where a size is 0. InvalidArgument when that passes 63
-// bits.
-uint64_t checked_bytes(const Shape& shape, DType type);
-
 // Whether a bool's bytes are all 0 or 1, as kernels expect.
 bool are_truth_values(std::span<const std::byte> bytes) noexcept;
 
