@@ -95,7 +95,7 @@ class ReduceKernel final : public Kernel {
 
   // Types that the kernels read as they are: see with_member in accumulate.cuh.
   bool accepts(DType type) const {
-    return is_sum(op_) ? is_direct(type, desc_.compute_type) : type == desc_.compute_type;
+    return is_sum(op_) ? is_direct(type, desc_.compute_type) : is_widening(type, desc_.compute_type);
   }
 
   // Integers are read by the class of their own type, whatever they are summed in.
@@ -209,7 +209,7 @@ Status supports_reduce(const DeviceState&, const KernelDesc& desc) {
                        desc.program.output_count);
   if (is_sum(op) && desc.compute_type == DType::Bool) return plugin::unimplemented("a sum computed in bool");
   const DType made = slot_type(desc.program, desc.program.outputs[0]);
-  const bool fits = is_sum(op) ? is_direct(made, desc.compute_type) : made == desc.compute_type;
+  const bool fits = is_sum(op) ? is_direct(made, desc.compute_type) : is_widening(made, desc.compute_type);
   return fits ? kOk : plugin::unimplemented("a reduction whose prologue does not make its compute type");
 }
 

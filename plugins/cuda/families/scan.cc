@@ -73,7 +73,8 @@ Status supports_scan(const DeviceState&, const KernelDesc& desc) {
   if (desc.op > static_cast<uint8_t>(ScanOp::Min)) return plugin::unimplemented("this scan");
   const bool sums = desc.op <= static_cast<uint8_t>(ScanOp::Prod);
   if (sums && desc.compute_type == DType::Bool) return plugin::unimplemented("a sum computed in bool");
-  const bool fits = sums ? is_direct(desc.types[1], desc.compute_type) : desc.types[1] == desc.compute_type;
+  const bool fits =
+      sums ? is_direct(desc.types[1], desc.compute_type) : is_widening(desc.types[1], desc.compute_type);
   return fits ? kOk : plugin::unimplemented("a scan whose input must be cast first");
 }
 

@@ -59,6 +59,13 @@ struct SumFloat {
     static BPC_METHOD Value value(const Part& part) { return part; }                                       \
   };
 
+// What the greatest and the smallest of nothing are in each type.
+#define BPC_IDENTITY(S, ID, MEMORY, VALUE)                                      \
+  BPC_DEVICE VALUE greatest_of_none(type_##S) { return bp_identity_max_##S(); } \
+  BPC_DEVICE VALUE smallest_of_none(type_##S) { return bp_identity_min_##S(); }
+BPC_TYPES(BPC_IDENTITY)
+#undef BPC_IDENTITY
+
 // The value is the position; -1 marks a part that has seen nothing.
 template <typename Value>
 struct Place {

@@ -83,23 +83,62 @@ BPC_DEVICE void log_softmax_row(const RowwiseParams& p, const Row& row) {
   write_row(p, row, [&](i64 i) { return (read(p, row, i) - most) - log_sum; });
 }
 
-BPC_DEVICE void layer_norm_row(const RowwiseParams& p, const Row& row) {
-  const Value count = static_cast<Value>(p.length);
-  const Value mean = BPC_MATH(divide)(reduce<Sum>(p, row, [&](i64 i) { return read(p, row, i); }), count);
-  const Value squares = reduce<Sum>(p, row, [&](i64 i) { return BPC_F(square)(read(p, row, i) - mean); });
-  const Value variance = BPC_MATH(divide)(squares, count);
-  const Value deviation = BPC_MATH(sqrt)(variance + static_cast<Value>(p.epsilon));
+// A row is measured in units of a power of two near its greatest magnitude, so that no square overflows or
+// vanishes.
+struct Unit {
+  Value size;
+  Value inverse;
+  Value epsilon;  // in units squared; infinite where epsilon is all that counts
+};
+
+BPC_DEVICE Value power_of_two_below(bp_f32 value) {
+  const bp_i32 least = 0x00800000, most = 0x7e000000;
+  const bp_i32 bits = bp_bits_f32(value) & 0x7f800000;
+  return bp_from_bits_f32(bits < least ? least : bits > most ? most : bits);
+}
+BPC_DEVICE Value power_of_two_below(bp_f64 value) {
+  const bp_i64 least = 0x0010000000000000LL, most = 0x7fc0000000000000LL;
+  const bp_i64 bits = bp_bits_f64(value) & 0x7ff0000000000000LL;
+  return bp_from_bits_f64(bits < least ? least : bits > most ? most : bits);
+}
+
+BPC_DEVICE Unit unit_of(const RowwiseParams& p, const Row& row) {
+  const Value most = reduce<Max>(p, row, [&](i64 i) { return BPC_F(abs)(read(p, row, i)); });
+  Unit unit;
+  unit.size = most - most == 0 && most > 0 ? power_of_two_below(most) : Value{1};
+  unit.inverse = BPC_MATH(divide)(Value{1}, unit.size);
+  unit.epsilon = static_cast<Value>(p.epsilon) * unit.inverse * unit.inverse;
+  return unit;
+}
+
+// (x - mean) / sqrt(mean of squares + epsilon) * weight + bias, for x and the mean in units.
+BPC_DEVICE void write_normalised(const RowwiseParams& p, const Row& row, const Unit& unit, Value mean,
+                                 Value squares) {
+  const bool only_epsilon = unit.epsilon - unit.epsilon != 0;
+  const Value variance = BPC_MATH(divide)(squares, static_cast<Value>(p.length));
+  const Value deviation =
+      BPC_MATH(sqrt)(only_epsilon ? static_cast<Value>(p.epsilon) : variance + unit.epsilon);
   write_row(p, row, [&](i64 i) {
-    return BPC_MATH(divide)(read(p, row, i) - mean, deviation) * weight(p, i) + bias(p, i);
+    const Value difference = read(p, row, i) * unit.inverse - mean;
+    const Value scaled = BPC_MATH(divide)(only_epsilon ? difference * unit.size : difference, deviation);
+    return scaled * weight(p, i) + bias(p, i);
   });
 }
 
+BPC_DEVICE void layer_norm_row(const RowwiseParams& p, const Row& row) {
+  const Unit unit = unit_of(p, row);
+  const Value sum = reduce<Sum>(p, row, [&](i64 i) { return read(p, row, i) * unit.inverse; });
+  const Value mean = BPC_MATH(divide)(sum, static_cast<Value>(p.length));
+  const Value squares =
+      reduce<Sum>(p, row, [&](i64 i) { return BPC_F(square)(read(p, row, i) * unit.inverse - mean); });
+  write_normalised(p, row, unit, mean, squares);
+}
+
 BPC_DEVICE void rms_norm_row(const RowwiseParams& p, const Row& row) {
-  const Value squares = reduce<Sum>(p, row, [&](i64 i) { return BPC_F(square)(read(p, row, i)); });
-  const Value mean = BPC_MATH(divide)(squares, static_cast<Value>(p.length));
-  const Value scale = BPC_MATH(sqrt)(mean + static_cast<Value>(p.epsilon));
-  write_row(p, row,
-            [&](i64 i) { return BPC_MATH(divide)(read(p, row, i), scale) * weight(p, i) + bias(p, i); });
+  const Unit unit = unit_of(p, row);
+  const Value squares =
+      reduce<Sum>(p, row, [&](i64 i) { return BPC_F(square)(read(p, row, i) * unit.inverse); });
+  write_normalised(p, row, unit, 0, squares);
 }
 
 }  // namespace backplane::cuda

@@ -10,9 +10,22 @@ namespace backplane::cuda {
 using Class = BPC_PASTE(type, _, BPC_TYPE);
 using Value = Class::Value;
 
-template <typename Accumulator>
+// What an exclusive scan begins with: the greatest and the smallest of nothing depend on the type, not on its
+// class.
+enum class Begin { Identity, GreatestOfNone, SmallestOfNone };
+
+template <typename Accumulator, Begin kBegin>
 struct Job {
   using Part = typename Accumulator::Part;
+
+  static BPC_METHOD Value none(u32 type) {
+    Value value = Accumulator::value(Accumulator::identity());
+    if constexpr (kBegin == Begin::GreatestOfNone)
+      with_type(type, [&](auto tag) { value = cast(tag, Class{}, greatest_of_none(tag)); });
+    if constexpr (kBegin == Begin::SmallestOfNone)
+      with_type(type, [&](auto tag) { value = cast(tag, Class{}, smallest_of_none(tag)); });
+    return value;
+  }
 
   static BPC_METHOD i64 place(const ScanParams& p, i64 index) {
     return p.reverse ? p.length - 1 - index : index;
@@ -56,8 +69,9 @@ struct Job {
       const i64 index = out + place(p, first + k) * p.out_stride;
       Part next = part;
       Accumulator::take(next, read(p, in, first + k), 0);
-      store_rounded<Class>(p.compute_type, p.out_type, p.out.address, index,
-                           Accumulator::value(p.exclusive ? part : next));
+      Value value = Accumulator::value(p.exclusive ? part : next);
+      if (p.exclusive && first + k == 0) value = none(p.compute_type);
+      store_rounded<Class>(p.compute_type, p.out_type, p.out.address, index, value);
       part = next;
     }
   }
@@ -107,15 +121,12 @@ struct Job {
 using namespace backplane::cuda;
 
 #define BPC_KERNEL extern "C" __global__ void __launch_bounds__(kBlockThreads)
-#define BPC_SCAN(NAME)                                                     \
-  BPC_KERNEL scan_##NAME##_totals(const __grid_constant__ ScanParams p) {  \
-    Job<BPC_PASTE(NAME, _, BPC_TYPE)>::totals(p);                          \
-  }                                                                        \
-  BPC_KERNEL scan_##NAME##_carries(const __grid_constant__ ScanParams p) { \
-    Job<BPC_PASTE(NAME, _, BPC_TYPE)>::carries(p);                         \
-  }                                                                        \
-  BPC_KERNEL scan_##NAME(const __grid_constant__ ScanParams p) { Job<BPC_PASTE(NAME, _, BPC_TYPE)>::scan(p); }
-BPC_SCAN(sum)
-BPC_SCAN(prod)
-BPC_SCAN(max)
-BPC_SCAN(min)
+#define BPC_SCAN(NAME, BEGIN)                                                                        \
+  using NAME##_job = Job<BPC_PASTE(NAME, _, BPC_TYPE), Begin::BEGIN>;                                \
+  BPC_KERNEL scan_##NAME##_totals(const __grid_constant__ ScanParams p) { NAME##_job::totals(p); }   \
+  BPC_KERNEL scan_##NAME##_carries(const __grid_constant__ ScanParams p) { NAME##_job::carries(p); } \
+  BPC_KERNEL scan_##NAME(const __grid_constant__ ScanParams p) { NAME##_job::scan(p); }
+BPC_SCAN(sum, Identity)
+BPC_SCAN(prod, Identity)
+BPC_SCAN(max, GreatestOfNone)
+BPC_SCAN(min, SmallestOfNone)

@@ -51,12 +51,13 @@ BPC_HALF_TYPES(BPC_HALF_TRAITS)
 // cast(type_f32{}, type_i8{}, value) is bp_cast_f32_i8(value).
 #define BPC_CAST_PAIR(F, T) \
   BPC_DEVICE type_##T::Value cast(type_##F, type_##T, type_##F::Value v) { return bp_cast_##F##_##T(v); }
-#define BPC_CAST_FROM(F, ID, MEMORY, VALUE)                                                   \
-  BPC_CAST_PAIR(F, bool)                                                                      \
-  BPC_CAST_PAIR(F, i8)                                                                        \
-  BPC_CAST_PAIR(F, i16) BPC_CAST_PAIR(F, i32) BPC_CAST_PAIR(F, i64) BPC_CAST_PAIR(F, u8)      \
-      BPC_CAST_PAIR(F, u16) BPC_CAST_PAIR(F, u32) BPC_CAST_PAIR(F, u64) BPC_CAST_PAIR(F, f16) \
-          BPC_CAST_PAIR(F, bf16) BPC_CAST_PAIR(F, f32) BPC_CAST_PAIR(F, f64)
+#define BPC_CAST_FROM(F, ID, MEMORY, VALUE)                                                    \
+  BPC_CAST_PAIR(F, bool)                                                                       \
+  BPC_CAST_PAIR(F, i8)                                                                         \
+  BPC_CAST_PAIR(F, i16)                                                                        \
+  BPC_CAST_PAIR(F, i32) BPC_CAST_PAIR(F, i64) BPC_CAST_PAIR(F, u8) BPC_CAST_PAIR(F, u16)       \
+      BPC_CAST_PAIR(F, u32) BPC_CAST_PAIR(F, u64) BPC_CAST_PAIR(F, f16) BPC_CAST_PAIR(F, bf16) \
+          BPC_CAST_PAIR(F, f32) BPC_CAST_PAIR(F, f64)
 BPC_TYPES(BPC_CAST_FROM)
 #undef BPC_CAST_FROM
 #undef BPC_CAST_PAIR
