@@ -285,6 +285,7 @@ uint32_t element_slot(Decoding& decoding, const Operand& operand, Type type, uin
   const Type have = decoding.builder.register_type(operand.reg);
   if (have == Type::kPred || info(have).size < info(type).size)
     decoding.fail("a register that is too narrow");
+  if (info(have).size == 1) decoding.fail("an 8-bit register; ld and st take 16 bits or more here");
   size = info(have).size;
   return decoding.builder.register_slot(operand.reg);
 }

@@ -137,7 +137,7 @@ void decode_vector(Decoding& decoding, Type type) {
   const auto count = static_cast<uint32_t>(vector.items.size());
   if (count == 0 || info(type).size % count != 0) decoding.fail("a vector of the wrong length");
   const Type element = bits_of_size(info(type).size / count);
-  if (element == Type::kNone || element == Type::kB8) decoding.fail("a vector of the wrong length");
+  if (element == Type::kNone) decoding.fail("a vector of the wrong length");
   std::vector<uint32_t> slots;
   for (const Operand& item : vector.items)
     slots.push_back(packing ? decoding.source(item, element) : decoding.destination(item, element));
