@@ -24,7 +24,7 @@ struct DeviceState;
 // A plugin that loaded and whose backend was created.
 struct PluginState {
   const plugin::Plugin* info = nullptr;
-  plugin::Backend* backend = nullptr;  // null after shutdown
+  plugin::Backend* backend = nullptr;  // null once destroyed
   const plugin::HostInfo* host = nullptr;
   uint16_t abi_minor = 0;  // the plugin's: methods appended later must not be called on its objects
   int priority = 0;

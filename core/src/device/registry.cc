@@ -235,7 +235,8 @@ void shut_down_registry() {
       shut_down_device(**device);
     }
     // A driver that was initialised before a fork is not to be called in the child, not even to end it.
-    if (usable) (*plugin)->backend->destroy();
+    if (!usable) continue;
+    (*plugin)->backend->destroy();
     (*plugin)->backend = nullptr;
   }
 }

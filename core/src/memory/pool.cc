@@ -39,13 +39,11 @@ Pool::Pool(DeviceState& device) : device_(device), magazines_(device.synchronous
   set_limit(device.memory_limit.load());
 }
 
-// Only at shutdown, after every stream has been drained.
+// Only at shutdown, after every stream has been drained. Buffers in use by tensors that live on go too: the
+// plugin was promised that all are destroyed before their device.
 Pool::~Pool() {
   for (Magazine* magazine : attached_) magazine->pool = nullptr;
-  for (auto& [size, blocks] : cached_)
-    for (Cached& cached : blocks)
-      if (cached.block.slab == nullptr) cached.block.buffer->destroy();
-  for (const auto& slab : slabs_) slab->buffer->destroy();
+  for (plugin::Buffer* buffer : buffers_) buffer->destroy();
 }
 
 void Pool::set_limit(uint64_t bytes) noexcept {
@@ -95,7 +93,9 @@ plugin::Status Pool::allocate_buffer(uint64_t size, plugin::Buffer** buffer) {
   if (size > stats_.limit || held_ > stats_.limit - size)
     return {plugin::StatusCode::OutOfMemory, 0, "the pool's limit is reached"};
   const plugin::Status status = device_.device->allocate(size, buffer);
-  if (status.ok()) held_ += size;
+  if (!status.ok()) return status;
+  buffers_.insert(*buffer);
+  held_ += size;
   return status;
 }
 
@@ -243,6 +243,9 @@ void Pool::take_releasable(std::vector<Cached>* taken, std::vector<std::unique_p
   const auto going = std::stable_partition(slabs_.begin(), slabs_.end(), used);
   std::move(going, slabs_.end(), std::back_inserter(*slabs));
   slabs_.erase(going, slabs_.end());
+  for (const Cached& cached : *taken)
+    if (cached.block.slab == nullptr) buffers_.erase(cached.block.buffer);
+  for (const auto& slab : *slabs) buffers_.erase(slab->buffer);
 }
 
 void Pool::release_cached() {

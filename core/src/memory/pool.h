@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 #include "backplane/device.h"
@@ -98,8 +99,9 @@ class Pool {
   std::map<uint64_t, Blocks> cached_;         // by size
   std::vector<std::unique_ptr<Slab>> slabs_;  // the last one is being carved
   std::vector<Magazine*> attached_;
-  uint64_t held_ = 0;  // bytes taken from the device
-  MemoryStats stats_;  // without what attached magazines count
+  std::unordered_set<plugin::Buffer*> buffers_;  // all that the device gave and has not got back
+  uint64_t held_ = 0;                            // bytes taken from the device
+  MemoryStats stats_;                            // without what attached magazines count
 };
 
 // The class that a request belongs to: never more than an eighth above `bytes`, but for multiples of 64 below
