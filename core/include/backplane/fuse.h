@@ -56,22 +56,20 @@ class ExprOperand {
 // The operators of ops/elementwise.h, by the same names and with the same rules.
 #define BACKPLANE_UNARY(name) BACKPLANE_API Expr name(const Expr& x);
 #define BACKPLANE_BINARY(name) BACKPLANE_API Expr name(const ExprOperand& a, const ExprOperand& b);
-#define BACKPLANE_EACH_UNARY(ROW)                                                                           \
-  ROW(logical_not)                                                                                          \
-  ROW(bitwise_invert)                                                                                       \
-  ROW(positive) ROW(abs) ROW(negative) ROW(sign) ROW(square) ROW(floor) ROW(ceil) ROW(trunc) ROW(round)     \
-      ROW(relu) ROW(signbit) ROW(isnan) ROW(isinf) ROW(isfinite) ROW(sqrt) ROW(rsqrt) ROW(reciprocal)       \
-          ROW(exp) ROW(expm1) ROW(exp2) ROW(log) ROW(log1p) ROW(log2) ROW(log10) ROW(sin) ROW(cos) ROW(tan) \
-              ROW(asin) ROW(acos) ROW(atan) ROW(sinh) ROW(cosh) ROW(tanh) ROW(asinh) ROW(acosh) ROW(atanh)  \
-                  ROW(erf) ROW(erfc) ROW(lgamma) ROW(sigmoid) ROW(silu) ROW(softplus)
-#define BACKPLANE_EACH_BINARY(ROW)                                                                          \
-  ROW(add)                                                                                                  \
-  ROW(subtract)                                                                                             \
-  ROW(multiply) ROW(divide) ROW(floor_divide) ROW(remainder) ROW(pow) ROW(maximum) ROW(minimum) ROW(atan2)  \
-      ROW(hypot) ROW(copysign) ROW(logaddexp) ROW(nextafter) ROW(equal) ROW(not_equal) ROW(less)            \
-          ROW(less_equal) ROW(greater) ROW(greater_equal) ROW(logical_and) ROW(logical_or) ROW(logical_xor) \
-              ROW(bitwise_and) ROW(bitwise_or) ROW(bitwise_xor) ROW(bitwise_left_shift)                     \
-                  ROW(bitwise_right_shift)
+// clang-format off
+#define BACKPLANE_EACH_UNARY(ROW)                                                                       \
+  ROW(logical_not) ROW(bitwise_invert) ROW(positive) ROW(abs) ROW(negative) ROW(sign) ROW(square)       \
+  ROW(floor) ROW(ceil) ROW(trunc) ROW(round) ROW(relu) ROW(signbit) ROW(isnan) ROW(isinf) ROW(isfinite) \
+  ROW(sqrt) ROW(rsqrt) ROW(reciprocal) ROW(exp) ROW(expm1) ROW(exp2) ROW(log) ROW(log1p) ROW(log2)      \
+  ROW(log10) ROW(sin) ROW(cos) ROW(tan) ROW(asin) ROW(acos) ROW(atan) ROW(sinh) ROW(cosh) ROW(tanh)     \
+  ROW(asinh) ROW(acosh) ROW(atanh) ROW(erf) ROW(erfc) ROW(lgamma) ROW(sigmoid) ROW(silu) ROW(softplus)
+#define BACKPLANE_EACH_BINARY(ROW)                                                                      \
+  ROW(add) ROW(subtract) ROW(multiply) ROW(divide) ROW(floor_divide) ROW(remainder) ROW(pow)            \
+  ROW(maximum) ROW(minimum) ROW(atan2) ROW(hypot) ROW(copysign) ROW(logaddexp) ROW(nextafter)           \
+  ROW(equal) ROW(not_equal) ROW(less) ROW(less_equal) ROW(greater) ROW(greater_equal) ROW(logical_and)  \
+  ROW(logical_or) ROW(logical_xor) ROW(bitwise_and) ROW(bitwise_or) ROW(bitwise_xor)                    \
+  ROW(bitwise_left_shift) ROW(bitwise_right_shift)
+// clang-format on
 BACKPLANE_EACH_UNARY(BACKPLANE_UNARY)
 BACKPLANE_EACH_BINARY(BACKPLANE_BINARY)
 #undef BACKPLANE_UNARY
