@@ -153,6 +153,17 @@ TEST_P(Networks, SavedNetworksLoadAgain) {
   EXPECT_EQ(other.parameters()[0].device(), device());
 }
 
+// Weights trained with PyTorch, in its names and layouts; the number of right answers is its own.
+TEST_P(Networks, AFileWithPyTorchsNamesLoadsAndAnswersAsThere) {
+  const std::filesystem::path folder = BACKPLANE_TEST_DIGITS;
+  nn::Sequential net(nn::Linear(64, 128), nn::ReLU(), nn::Linear(128, 64), nn::ReLU(), nn::Linear(64, 10));
+  net.to(device()).load(folder / "digits_mlp.safetensors");
+  const Tensor images = load_npy(folder / "digits_images.npy", device()).slice(0, {.start = 1437});
+  const Tensor labels = load_npy(folder / "digits_labels.npy", device()).slice(0, {.start = 1437});
+  const Tensor answers = argmax(net(images.astype(float32) / 16), 1);
+  EXPECT_EQ(sum(answers == labels).item<int64_t>(), 355);
+}
+
 TEST_P(Networks, AStateThatDoesNotFitIsRefusedWholeWithEveryDifference) {
   auto net = nn::Sequential(nn::Linear(3, 2), nn::Linear(2, 2)).to(device());
   const auto before = values(net.parameters()[0]);
