@@ -129,6 +129,7 @@ for head in "$work"/blocks/*.head; do
       install_package
       [ -n "$file" ] || [ -z "$(grep -i '^ *project *(' "$body")" ] || cp "$body" "$work/scratch/CMakeLists.txt" ;;
     sh) install_package ;;
+    output) ;;
     text | json | c | opencl | cuda | asm | console) continue ;;
     *) fail "$language is no language that this test knows" ;;
   esac
