@@ -4,6 +4,7 @@
 // kind scale nearly linearly; without two GPUs, BACKPLANE_CPU_DEVICES=2 splits the CPU's cores.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "exercise.h"
@@ -38,7 +39,8 @@ std::vector<Device> pair_of_devices() {
 
 int main(int argc, char** argv) {
   const auto options = exercise::parse(argc, argv, "Two products on two devices at once");
-  if (std::getenv("BACKPLANE_CPU_DEVICES") == nullptr && device_count("gpu") < 2) {
+  // Before the first use of any device, so without knowing yet whether two GPUs are here.
+  if (std::getenv("BACKPLANE_CPU_DEVICES") == nullptr) {
     RuntimeOptions two;
     two.plugin_options = {{"cpu.devices", "2"}};
     Runtime::configure(two);
