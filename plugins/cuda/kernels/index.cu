@@ -11,12 +11,12 @@ BPC_DEVICE void report(const IndexParams& p, i64 point) {
   if (p.error == 0) return;
   u64* word = reinterpret_cast<u64*>(p.error);
   const u64 mine = static_cast<u64>(point) + 1;
-  u64 seen = *reinterpret_cast<volatile u64*>(word);
-  while (seen == 0 || mine < seen) {
+  u64 seen = 0;
+  do {
     const u64 before = atomicCAS(word, seen, mine);
     if (before == seen) return;
     seen = before;
-  }
+  } while (seen == 0 || mine < seen);
 }
 
 // The index at an offset, counted from the front; -1 when it is out of range.
