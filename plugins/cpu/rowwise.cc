@@ -98,7 +98,7 @@ Status RowwiseKernel::run(const plugin::LaunchArgs& args) const {
   const int64_t count = rows.space.size();
 
   // Parameters are made contiguous before the rows, once: each at most two copies of a row.
-  const int64_t parameter_bytes = rows.length * (compute_size_ + size_) + 64;
+  const int64_t parameter_bytes = (rows.length * (compute_size_ + size_) + 63) / 64 * 64;
   char* const parameters =
       has_weight_ || has_bias_ ? thread_scratch<Scratch::Parameters>(2 * parameter_bytes) : nullptr;
   const char* const weight = has_weight_ ? parameter(args, 2, rows.length, parameters) : nullptr;

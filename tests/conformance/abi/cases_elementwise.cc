@@ -20,11 +20,11 @@ plugin::KernelDesc elementwise_desc(const plugin::Program& program) {
 
 // Integers wrap; floating values round once from double, which is exact for + - * of these types' small
 // values.
-void set_result(Values& values, int64_t index, int64_t integer, double floating) {
+void set_result(Values& values, int64_t index, uint64_t integer, double floating) {
   if (is_floating(values.type())) {
     values.set(index, floating);
   } else {
-    values.set_integer(index, integer);
+    values.set_integer(index, static_cast<int64_t>(integer));
   }
 }
 
@@ -34,8 +34,9 @@ void arithmetic(Context& context, ScalarOp op, DType type) {
     const Values b = some_values(type, count, 2);
     Values expected(type, count);
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t x = a.get_integer(i);
-      const int64_t y = b.get_integer(i);
+      // Unsigned, so that they wrap; of floating values these are bits that nobody looks at.
+      const auto x = static_cast<uint64_t>(a.get_integer(i));
+      const auto y = static_cast<uint64_t>(b.get_integer(i));
       const double u = a.get(i);
       const double v = b.get(i);
       switch (op) {
