@@ -107,7 +107,7 @@ TEST(Lifetime, InTheChildOfAForkADeviceIsUnavailable) {
     load(only({folder.path()}));
     const Device device("fake");
     device.telemetry();
-    in_process([device] {
+    in_fork([device] {
       const Error error = error_of([device] { device.native_context(); });
       EXPECT_EQ(error.code(), ErrorCode::Unavailable);
       EXPECT_THAT(error.what(), HasSubstr("fork"));
@@ -126,7 +126,7 @@ TEST(Lifetime, AForkWhileAnotherThreadLoadsLeavesTheChildUsable) {
     in_process([&] {
       Runtime::configure(only({folder.path()}));
       std::thread loading([] { backplane::devices(); });
-      in_process([] { EXPECT_EQ(backplane::devices().size(), 3U); });
+      in_fork([] { EXPECT_EQ(backplane::devices().size(), 3U); });
       loading.join();
     });
 }

@@ -45,19 +45,28 @@ std::string bytes_of(const std::string& plugin) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void in_process(const std::function<void()>& body) {
+namespace {
+
+void in_child(const std::function<void()>& body, void (*end)(int)) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     body();
-    std::exit(testing::Test::HasFailure() ? 1 : 0);
+    std::fflush(nullptr);
+    end(testing::Test::HasFailure() ? 1 : 0);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
+
+}  // namespace
+
+void in_process(const std::function<void()>& body) { in_child(body, std::exit); }
+
+void in_fork(const std::function<void()>& body) { in_child(body, ::_exit); }
 
 void become_unprivileged() {
   constexpr uid_t kNobody = 65534;

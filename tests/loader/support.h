@@ -51,6 +51,10 @@ std::string bytes_of(const std::string& plugin);
 // main as any other. The test fails if an expectation of `body` does, and if the process ends otherwise.
 void in_process(const std::function<void()>& body);
 
+// The same in a child that ends at once after `body`: for forks of a process with threads, which the child's
+// sanitizers would miss at its exit.
+void in_fork(const std::function<void()>& body);
+
 // Gives up root's rights, where this process has them.
 void become_unprivileged();
 
