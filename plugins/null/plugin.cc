@@ -24,10 +24,7 @@ using plugin::Program;
 using plugin::ScalarOp;
 using plugin::Status;
 
-#ifndef PLUGIN_NAME
-#define PLUGIN_NAME "null"
-#endif
-constexpr const char* kName = PLUGIN_NAME;
+constexpr const char* kName = "null";
 
 // Bool, Int32 and Float32, as DeviceProperties::types says it.
 constexpr uint64_t kTypes = 1u << 0 | 1u << 3 | 1u << 11;
@@ -183,6 +180,7 @@ class ElementwiseKernel final : public plugin::KernelBase {
   }
 
  private:
+  ~ElementwiseKernel() = default;
   void run(const LaunchArgs& args, const int64_t* at, int64_t linear, Value* slots) const noexcept {
     for (uint32_t i = 0; i < program_.input_count; ++i) {
       const uint32_t bytes = plugin::size_of(program_.input_types[i]);
@@ -239,7 +237,7 @@ plugin::DeviceProperties device_properties() noexcept {
 template <typename Object, typename Interface, typename... Args>
 Status make(Interface** out, const Args&... args) noexcept {
   return plugin::guard([&] {
-    *out = new Object(args...);
+    *out = new Object(args...);  // NOLINT(bugprone-unhandled-exception-at-new): guard's to handle
     return kOk;
   });
 }
@@ -253,6 +251,7 @@ class NullBuffer final : public plugin::BufferBase {
   void* host_pointer() const noexcept override { return memory_.get(); }
 
  private:
+  ~NullBuffer() = default;
   const std::unique_ptr<char[]> memory_;
   const uint64_t size_;
 };
@@ -270,6 +269,9 @@ class NullEvent final : public plugin::EventBase {
     function(context, kOk);
     return kOk;
   }
+
+ private:
+  ~NullEvent() = default;
 };
 
 class NullStream final : public plugin::StreamBase {
@@ -299,6 +301,7 @@ class NullStream final : public plugin::StreamBase {
   Status synchronize(uint64_t) noexcept override { return kOk; }
 
  private:
+  ~NullStream() = default;
   static char* at(Buffer* buffer, uint64_t offset) noexcept {
     return static_cast<char*>(buffer->host_pointer()) + offset;
   }
@@ -341,6 +344,9 @@ class NullDevice final : public plugin::DeviceBase {
   }
 
   Status create_event(plugin::Event** event) noexcept override { return make<NullEvent>(event); }
+
+ private:
+  ~NullDevice() = default;
 };
 
 constexpr Status kNoSuchDevice{plugin::StatusCode::NotFound, 0, "there is only null:0"};
@@ -361,6 +367,9 @@ class NullBackend final : public plugin::BackendBase {
     if (index != 0) return kNoSuchDevice;
     return make<NullDevice>(device);
   }
+
+ private:
+  ~NullBackend() = default;
 };
 
 Status create(const plugin::HostInfo*, plugin::Backend** backend) noexcept {
@@ -374,7 +383,7 @@ extern "C" BACKPLANE_PLUGIN_EXPORT const plugin::Plugin backplane_plugin = {
     plugin::kAbiMajor,
     plugin::kAbiMinor,
     kName,
-    BACKPLANE_VERSION,
+    "1.0",
     BACKPLANE_COMPILER,
     1,  // priority
     0,

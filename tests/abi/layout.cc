@@ -9,6 +9,7 @@
 
 namespace backplane::plugin {
 
+// NOLINTBEGIN(bugprone-sizeof-expression): pointers are fields too
 #define SIZE(type, bytes, alignment) static_assert(sizeof(type) == (bytes) && alignof(type) == (alignment))
 #define FIELD(type, field, offset, bytes) \
   static_assert(offsetof(type, field) == (offset) && sizeof(type::field) == (bytes))
@@ -180,6 +181,7 @@ FIELD(Plugin, compiler, 24, 8);
 FIELD(Plugin, priority, 32, 4);
 FIELD(Plugin, reserved, 36, 4);
 FIELD(Plugin, create, 40, 8);
+// NOLINTEND(bugprone-sizeof-expression)
 
 // Values that cross as bare numbers.
 static_assert(sizeof(StatusCode) == 4 && static_cast<int>(StatusCode::Internal) == 7);

@@ -28,7 +28,7 @@ bool configure_once() {
 class ForeignPlugin : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    [[maybe_unused]] static const bool kConfigured = configure_once();
+    [[maybe_unused]] static const bool configured = configure_once();
     if (std::string(GetParam()) == "foreign" && ABI_HAS_FOREIGN == 0)
       GTEST_SKIP() << "there is no clang++ with libc++ here";
   }

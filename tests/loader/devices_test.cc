@@ -15,6 +15,7 @@ using testing::IsEmpty;
 
 std::vector<std::string> names(const std::vector<Device>& devices) {
   std::vector<std::string> result;
+  result.reserve(devices.size());
   for (const Device& device : devices) result.push_back(device.name());
   return result;
 }

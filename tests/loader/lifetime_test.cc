@@ -29,8 +29,10 @@ TEST(Lifetime, ConcurrentFirstUsesLoadOnce) {
     };
     Runtime::configure(options);
     std::atomic<bool> start{false};
+    constexpr int kThreads = 16;
     std::vector<std::thread> threads;
-    for (int i = 0; i < 16; ++i)
+    threads.reserve(kThreads);
+    for (int i = 0; i < kThreads; ++i)
       threads.emplace_back([&start, i] {
         while (!start) std::this_thread::yield();
         if (i % 2 == 0)

@@ -39,7 +39,7 @@ struct Rubbish {
 
 // Offsets in the ELF header: class 4, byte order 5, type 16, machine 18.
 const std::vector<Rubbish>& rubbish() {
-  static const std::vector<Rubbish> kRows = {
+  static const std::vector<Rubbish> rows = {
       {"a_directory.so", "a folder, not a plugin",
        [](const Folder& f) { fs::create_directory(f.path() / "a_directory.so"); }},
       {"big_endian.so", "a big-endian object",
@@ -70,7 +70,7 @@ const std::vector<Rubbish>& rubbish() {
       {"zeros.so", "not an ELF shared object",
        [](const Folder& f) { f.write("zeros.so", std::string(100000, '\0')); }},
   };
-  return kRows;
+  return rows;
 }
 
 TEST(Rubbish, IsReportedRowByRowAndStopsNoGoodPlugin) {

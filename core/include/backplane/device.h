@@ -29,8 +29,6 @@ using DeviceKind = plugin::DeviceKind;
 using DeviceProperties = plugin::DeviceProperties;
 using Telemetry = plugin::Telemetry;
 
-class Stream;
-
 // What a device's memory pool holds, in bytes and in counts since the start.
 struct MemoryStats {
   uint64_t in_use = 0;       // handed out to storages

@@ -44,6 +44,7 @@ DeviceState* find_gpu(const Registry& registry, int i) {
 
 std::vector<Device> handles(const std::vector<DeviceState*>& states) {
   std::vector<Device> result;
+  result.reserve(states.size());
   for (DeviceState* state : states) result.emplace_back(state);
   return result;
 }

@@ -143,12 +143,14 @@ Registry& load_now() {
 
 std::string join_names(const std::vector<DeviceState*>& devices) {
   std::vector<std::string_view> names;
+  names.reserve(devices.size());
   for (const DeviceState* device : devices) names.push_back(device->name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string join_folders(const std::vector<std::filesystem::path>& folders) {
   std::vector<std::string_view> names;
+  names.reserve(folders.size());
   for (const auto& folder : folders) names.push_back(folder.native());
   return fmt::format("{}", fmt::join(names, ", "));
 }

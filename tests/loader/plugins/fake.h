@@ -26,6 +26,14 @@ using plugin::kOk;
 using plugin::Status;
 using plugin::StatusCode;
 
+template <typename Object, typename Interface, typename... Args>
+Status make(Interface** out, const Args&... args) noexcept {
+  return plugin::guard([&] {
+    *out = new Object(args...);  // NOLINT(bugprone-unhandled-exception-at-new): guard's to handle
+    return kOk;
+  });
+}
+
 class FakeBuffer final : public plugin::BufferBase {
  public:
   explicit FakeBuffer(uint64_t size) : memory_(size) {}
@@ -34,6 +42,7 @@ class FakeBuffer final : public plugin::BufferBase {
   void* host_pointer() const noexcept override { return const_cast<char*>(memory_.data()); }
 
  private:
+  ~FakeBuffer() = default;
   std::vector<char> memory_;
 };
 
@@ -45,6 +54,9 @@ class FakeEvent final : public plugin::EventBase {
   Status on_complete(void (*function)(void*, Status) noexcept, void* context) noexcept override {
     return function(context, kOk), kOk;
   }
+
+ private:
+  ~FakeEvent() = default;
 };
 
 class FakeStream final : public plugin::StreamBase {
@@ -71,6 +83,7 @@ class FakeStream final : public plugin::StreamBase {
   Status synchronize(uint64_t) noexcept override { return kOk; }
 
  private:
+  ~FakeStream() = default;
   static char* at(plugin::Buffer* buffer, uint64_t offset) noexcept {
     return static_cast<char*>(buffer->host_pointer()) + offset;
   }
@@ -152,13 +165,13 @@ class FakeDevice final : public plugin::DeviceBase {
     return plugin::unimplemented("a kernel");
   }
   Status allocate(uint64_t bytes, plugin::Buffer** buffer) noexcept override {
-    return plugin::guard([=] { return *buffer = new FakeBuffer(bytes), kOk; });
+    return make<FakeBuffer>(buffer, bytes);
   }
   Status create_stream(const plugin::StreamOptions* options, plugin::Stream** stream) noexcept override {
     if (options->kind != plugin::StreamKind::Default) return plugin::unimplemented("an asynchronous stream");
-    return *stream = new FakeStream, kOk;
+    return make<FakeStream>(stream);
   }
-  Status create_event(plugin::Event** event) noexcept override { return *event = new FakeEvent, kOk; }
+  Status create_event(plugin::Event** event) noexcept override { return make<FakeEvent>(event); }
   const char* backend_name() const noexcept override { return "fake"; }
   Status processes(plugin::ProcessInfo* first, uint32_t stride, uint32_t capacity,
                    uint32_t* count) noexcept override {
@@ -173,6 +186,7 @@ class FakeDevice final : public plugin::DeviceBase {
   }
 
  private:
+  ~FakeDevice() = default;
   const Options options_;
   const uint32_t index_;
 };
@@ -192,7 +206,7 @@ class FakeBackend final : public plugin::BackendBase {
   }
   Status open(uint32_t index, plugin::Device** device) noexcept override {
     if (options_.fails("opening")) return broken("opening");
-    return *device = new FakeDevice(options_, index), kOk;
+    return make<FakeDevice>(device, options_, index);
   }
   uint32_t note_count() noexcept override { return options_.text("note").empty() ? 0 : 1; }
   Status note(uint32_t, plugin::Note* note) noexcept override {
@@ -205,6 +219,7 @@ class FakeBackend final : public plugin::BackendBase {
   }
 
  private:
+  ~FakeBackend() = default;
   const Options options_;
 };
 
@@ -214,7 +229,7 @@ inline Status create(const plugin::HostInfo* host, plugin::Backend** backend) no
   if (options.text("threads") == "log")
     host->log(host->context, plugin::LogLevel::Warning,
               ("threads: " + std::to_string(host->thread_count)).c_str());
-  return plugin::guard([=] { return *backend = new FakeBackend(host), kOk; });
+  return make<FakeBackend>(backend, host);
 }
 
 }  // namespace fake
