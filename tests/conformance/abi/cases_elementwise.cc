@@ -97,9 +97,10 @@ void set_cast(Values& result, int64_t index, const Values& input) {
     if (std::isnan(value)) {
       result.set_integer(index, 0);
     } else if (truncated >= past) {
-      result.set_integer(index, static_cast<int64_t>(~uint64_t{0} >> (64 - bits + (is_signed(to) ? 1 : 0))));
+      const auto half = static_cast<uint64_t>(past / 2);  // `past` itself may be 2^64
+      result.set_integer(index, static_cast<int64_t>(half - 1 + half));
     } else if (truncated <= low) {
-      result.set_integer(index, is_signed(to) ? static_cast<int64_t>(~uint64_t{0} << (bits - 1)) : 0);
+      result.set_integer(index, static_cast<int64_t>(low));
     } else {
       result.set_integer(index, static_cast<int64_t>(truncated));
     }
