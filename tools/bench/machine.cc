@@ -3,6 +3,10 @@
 
 #include <sched.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -77,13 +81,12 @@ Part part_of(size_t n, size_t part, size_t parts) {
 
 inline void store_past_cache(Vector* to, Vector value) {
 #if defined(__x86_64__) && defined(__AVX__)
-  __builtin_ia32_movntps256(reinterpret_cast<float*>(to), value);
+  _mm256_stream_ps(reinterpret_cast<float*>(to), value);
 #elif defined(__x86_64__)
-  typedef float Half __attribute__((vector_size(16)));
-  Half halves[2];
+  __m128 halves[2];
   std::memcpy(halves, &value, sizeof value);
-  __builtin_ia32_movntps(reinterpret_cast<float*>(to), halves[0]);
-  __builtin_ia32_movntps(reinterpret_cast<float*>(to) + 4, halves[1]);
+  _mm_stream_ps(reinterpret_cast<float*>(to), halves[0]);
+  _mm_stream_ps(reinterpret_cast<float*>(to) + 4, halves[1]);
 #else
   *to = value;
 #endif
@@ -91,7 +94,7 @@ inline void store_past_cache(Vector* to, Vector value) {
 
 inline void finish_stores() {
 #if defined(__x86_64__)
-  __builtin_ia32_sfence();
+  _mm_sfence();
 #endif
 }
 
