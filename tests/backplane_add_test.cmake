@@ -80,7 +80,7 @@ endfunction()
 
 # What a developer's shell may hold and no test may see.
 set(BACKPLANE_TEST_ENVIRONMENT BACKPLANE_PLUGIN_PATH=unset: BACKPLANE_CPU_DEVICES=unset: BACKPLANE_CACHE_DIR=unset:
-  BACKPLANE_OPENCL_SUBDEVICES=unset: BACKPLANE_OPENCL_CACHE=unset:
+  BACKPLANE_OPENCL_SUBDEVICES=unset: BACKPLANE_OPENCL_CACHE=unset: BACKPLANE_TRACE=unset:
   BACKPLANE_OPENCL_CACHE_DIR=set:${PROJECT_BINARY_DIR}/opencl-cache
   POCL_CACHE_DIR=set:${PROJECT_BINARY_DIR}/pocl-cache)  # nothing is left in the home folder
 if(BACKPLANE_SANITIZE STREQUAL "address")

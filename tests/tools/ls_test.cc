@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -153,6 +156,84 @@ TEST_F(Bare, WhatIsBrokenIsNamedWithItsCauseAndEndsWell) {
   }
   EXPECT_EQ(rows["null.so"].at("outcome"), "loaded");
   EXPECT_TRUE(rows["null.so"].at("cause").is_null());
+}
+
+// Every ordered pair once, itself included, in the order of the devices.
+void check_pairs(const json& all) {
+  std::vector<std::string> names;
+  for (const json& device : all.at("devices")) names.push_back(device.at("name"));
+  const json& routes = all.at("routes");
+  ASSERT_EQ(routes.size(), names.size() * names.size());
+  for (size_t i = 0; i < routes.size(); ++i) {
+    EXPECT_EQ(routes[i].at("source"), names[i / names.size()]);
+    EXPECT_EQ(routes[i].at("destination"), names[i % names.size()]);
+    EXPECT_THAT(routes[i].at("route").get<std::string>(),
+                testing::AnyOf("same device", "peer", "mapped", "staged"));
+    EXPECT_EQ(routes[i].at("route") == "same device", i / names.size() == i % names.size());
+    EXPECT_FALSE(routes[i].at("reason").get<std::string>().empty());
+  }
+}
+
+TEST(LsRoutes, HaveAnEntryForEveryOrderedPair) {
+  const Output data = ls("--routes --json", "BACKPLANE_CPU_DEVICES=2");
+  ASSERT_EQ(data.code, 0);
+  const json all = json::parse(data.text);
+  check_pairs(all);
+  for (const json& route : all.at("routes")) {
+    EXPECT_TRUE(route.at("small").is_null()) << "nothing was measured";
+    EXPECT_TRUE(route.at("large").is_null());
+  }
+}
+
+TEST(LsRoutes, AreDrawnAsAMatrixWithTheReasons) {
+  const Output table = ls("--routes", "BACKPLANE_CPU_DEVICES=2 LC_ALL=C.UTF-8"),
+               data = ls("--json", "BACKPLANE_CPU_DEVICES=2");
+  EXPECT_EQ(table.code, 0);
+  EXPECT_THAT(table.text, HasSubstr("from \\ to"));
+  EXPECT_THAT(table.text, HasSubstr("Why:"));
+  for (const json& route : json::parse(data.text).at("routes")) {
+    EXPECT_THAT(table.text, HasSubstr(route.at("route").get<std::string>()));
+    EXPECT_THAT(table.text, HasSubstr(route.at("source").get<std::string>()));
+  }
+}
+
+TEST(LsRoutes, FitTheTerminalHoweverManyDevicesThereAre) {
+  const Output table = ls("--routes", "BACKPLANE_CPU_DEVICES=12 LC_ALL=C.UTF-8 COLUMNS=80");
+  EXPECT_EQ(table.code, 0);
+  for (const std::string& line : table.lines()) EXPECT_LE(characters(line), 80u) << line;
+  EXPECT_THAT(table.text, HasSubstr("cpu:11"));
+}
+
+TEST_F(Bare, BandwidthIsMeasuredOverEveryRoute) {
+  const json all = json::parse(ls("--bandwidth --json", only_null()).text);
+  check_pairs(all);
+  for (const json& route : all.at("routes"))
+    for (const char* size : {"small", "large"}) {
+      const json& speed = route.at(size);
+      EXPECT_GT(speed.at("seconds").get<double>(), 0);
+      EXPECT_NEAR(speed.at("bytes_per_second").get<double>() * speed.at("seconds").get<double>(),
+                  speed.at("bytes").get<double>(), 1);
+    }
+  EXPECT_LT(all.at("routes")[0].at("small").at("bytes"), all.at("routes")[0].at("large").at("bytes"));
+  EXPECT_THAT(ls("--bandwidth", only_null()).text, testing::ContainsRegex("[0-9] [kMGT]B/s"));
+}
+
+// A terminal of 80 columns for standard error, and what was written on it.
+TEST_F(Bare, ProgressIsShownOnATerminalOnlyAndRemoved) {
+  EXPECT_EQ(ls("--bandwidth --json 2>&1 >/dev/null", only_null()).text, "") << "on a pipe";
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_TRUE(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
+  const std::string name = ::ptsname(terminal);
+  const int kept_open = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+  EXPECT_EQ(ls("--bandwidth --json >/dev/null 2>" + name, only_null()).code, 0);
+  char buffer[4096];
+  const ssize_t count = ::read(terminal, buffer, sizeof buffer);
+  ASSERT_GT(count, 0);
+  const std::string shown(buffer, static_cast<size_t>(count));
+  EXPECT_THAT(shown, HasSubstr("] 0/1 null:0 to null:0"));
+  EXPECT_EQ(shown.substr(shown.size() - 4), "\r\x1b[K");
+  ::close(kept_open);
+  ::close(terminal);
 }
 
 TEST_F(Bare, WatchingShowsAgain) {

@@ -80,6 +80,21 @@ ordered_json file_json(const FileReport& file) {
           {"remedy", text_or_null(file.remedy)}};
 }
 
+ordered_json speed_json(const std::optional<Speed>& speed) {
+  if (!speed) return {};
+  return {
+      {"bytes", speed->bytes}, {"seconds", speed->seconds}, {"bytes_per_second", speed->bytes_per_second()}};
+}
+
+ordered_json route_json(const RouteEntry& route) {
+  return {{"source", route.source},
+          {"destination", route.destination},
+          {"route", route.kind ? ordered_json(to_string(*route.kind)) : ordered_json()},
+          {"reason", text_or_null(route.reason)},
+          {"small", speed_json(route.small)},
+          {"large", speed_json(route.large)}};
+}
+
 }  // namespace
 
 std::string json_text(const Snapshot& snapshot) {
@@ -96,6 +111,8 @@ std::string json_text(const Snapshot& snapshot) {
                              {"remedy", text_or_null(note.remedy)}});
   json["folders"] = ordered_json::array();
   for (const auto& folder : snapshot.folders) json["folders"].push_back(folder.string());
+  json["routes"] = ordered_json::array();
+  for (const RouteEntry& route : snapshot.routes) json["routes"].push_back(route_json(route));
   // File names and drivers' texts need not be UTF-8.
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

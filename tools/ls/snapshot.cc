@@ -95,7 +95,7 @@ void start_measuring(const std::vector<Device>& devices) {
 
 Snapshot take_snapshot() {
   const Runtime& runtime = Runtime::get();
-  Snapshot snapshot{version(), runtime.folders(), {}, runtime.report(), {}};
+  Snapshot snapshot{version(), runtime.folders(), {}, runtime.report(), {}, {}};
   const std::vector<Device> all = devices();
   if (!all.empty()) start_measuring(all);
   for (const Device& device : all) snapshot.devices.push_back(describe(device));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backplane/backplane.h"
+#include "routes.h"
 
 namespace backplane::tools {
 
@@ -46,6 +47,7 @@ struct Snapshot {
   std::vector<DeviceEntry> devices;
   std::vector<FileReport> files;
   std::vector<PluginNote> notes;
+  std::vector<RouteEntry> routes;  // where asked for
 };
 
 // Asks every device. A device that cannot be asked is listed with the reason. Blocks for a fifth of a second,

@@ -29,6 +29,14 @@ std::string in_unit(uint64_t bytes, const Unit& unit) {
   return value >= 100 || unit.size == 1 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
 }
 
+// In the first unit that is not larger, else the last.
+std::string scaled(double value, std::initializer_list<Unit> units) {
+  const Unit* unit = units.begin();
+  while (unit + 1 != units.end() && value < unit->size) ++unit;
+  const double number = value / unit->size;
+  return fmt::format("{:.{}f} {}", number, number >= 100 ? 0 : 1, unit->name);
+}
+
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
 }  // namespace
@@ -58,6 +66,14 @@ std::string power_text(std::optional<double> watts, std::optional<double> limit)
   if (!watts && !limit) return kUnknown;
   const std::string used = watts ? fmt::format("{:.0f}", *watts) : kUnknown;
   return limit ? fmt::format("{} / {:.0f} W", used, *limit) : used + " W";
+}
+
+std::string rate_text(double bytes_per_second) {
+  return scaled(bytes_per_second, {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}});
+}
+
+std::string time_text(double seconds) {
+  return scaled(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}});
 }
 
 size_t width_of(std::string_view text) {
@@ -101,6 +117,13 @@ std::vector<std::string> wrap(std::string_view text, size_t width) {
   }
   if (!line.empty()) lines.push_back(line);
   return lines;
+}
+
+std::string paragraph(const std::string& text, size_t indent, const Page& page) {
+  std::string result;
+  for (const std::string& line : wrap(text, page.width - indent))
+    result += std::string(indent, ' ') + line + "\n";
+  return result;
 }
 
 }  // namespace backplane::tools

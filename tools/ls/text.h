@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "table.h"
+
 namespace backplane::tools {
 
 inline constexpr const char* kUnknown = "n/a";
@@ -20,6 +22,9 @@ std::string part_text(std::optional<uint64_t> used, std::optional<uint64_t> tota
 std::string percent_text(std::optional<double> fraction);                            // "12 %"
 std::string celsius_text(std::optional<double> celsius);                             // "45 C"
 std::string power_text(std::optional<double> watts, std::optional<double> limit);    // "55 / 300 W"
+
+std::string rate_text(double bytes_per_second);  // "12.3 GB/s"
+std::string time_text(double seconds);           // "4.1 us"
 
 // Columns that UTF-8 text takes, every character counted as one.
 size_t width_of(std::string_view text);
@@ -32,6 +37,9 @@ std::string cut(std::string_view text, size_t width, std::string_view mark);
 
 // Lines of at most `width` columns, broken at spaces where there are any.
 std::vector<std::string> wrap(std::string_view text, size_t width);
+
+// The page's width of such lines, each indented.
+std::string paragraph(const std::string& text, size_t indent, const Page& page);
 
 }  // namespace backplane::tools
 

@@ -66,14 +66,6 @@ std::string process_table(const Snapshot& snapshot, const Page& page) {
   return any ? "\n" + table.text(page) : "";
 }
 
-// A paragraph, indented from its second line on.
-std::string paragraph(const std::string& text, size_t indent, const Page& page) {
-  std::string result;
-  for (const std::string& line : wrap(text, page.width - indent))
-    result += std::string(indent, ' ') + line + "\n";
-  return result;
-}
-
 std::string trouble(const std::string& subject, const std::string& cause, const std::string& remedy,
                     const Page& page) {
   std::string text = paragraph(subject, kIndent / 2, page);

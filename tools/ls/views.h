@@ -15,8 +15,12 @@ std::string devices_text(const Snapshot& snapshot, const Page& page);
 // Every file looked at, in the order of the search.
 std::string plugins_text(const Snapshot& snapshot, const Page& page);
 
-// The same as one JSON object: "devices", "plugins", "notes", "folders", "version". What is not known is
-// null.
+// The matrix of routes from each device (rows) to each (columns), with bandwidth and latency where measured,
+// and the reason of each route.
+std::string routes_text(const Snapshot& snapshot, const Page& page);
+
+// The same as one JSON object: "devices", "plugins", "notes", "folders", "routes", "version". What is not
+// known is null.
 std::string json_text(const Snapshot& snapshot);
 
 }  // namespace backplane::tools

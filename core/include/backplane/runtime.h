@@ -48,6 +48,10 @@ struct RuntimeOptions {
   // Bytes that the pool may take, by device name ("cuda:0"), plugin name ("cuda"), or "*" for any device.
   std::map<std::string, uint64_t> memory_limits;
 
+  // Writes a trace of copies, kernels and allocations here, which Perfetto and chrome://tracing open; "%p" in
+  // the path stands for the process id. Empty: what BACKPLANE_TRACE says. Complete after shutdown or exit().
+  std::filesystem::path trace_file;
+
   // Options of plugins: {"cpu.devices", "2"} is what BACKPLANE_CPU_DEVICES=2 says.
   std::map<std::string, std::string> plugin_options;
 };

@@ -3,6 +3,7 @@
 // Copies between the host's own memory and a device.
 #include <cstring>
 
+#include "copy/traced.h"
 #include "copy/transfer.h"
 
 namespace backplane::internal {
@@ -10,9 +11,12 @@ namespace backplane::internal {
 void read_bytes(void* dst, Storage& src, uint64_t src_offset, uint64_t bytes) {
   src.device().ensure_ready();
   const Block& block = src.block();
+  const TracedCopy traced{src.device().name.c_str(), "host", bytes};
+  const TraceNote note("copy", &traced, write_copy_args);
   if (block.host != nullptr && src.device().host_memory) {
     src.wait_for_host(false);
     src.throw_errors();
+    const TracedCall call(src.device().trace_process, "copy", "copy to the host");
     if (bytes != 0) std::memcpy(dst, block.host + src_offset, bytes);
     return;
   }
@@ -31,8 +35,11 @@ void write_bytes(Storage& dst, uint64_t dst_offset, const void* src, uint64_t by
   if (bytes == 0) return;
   dst.device().ensure_ready();
   const Block& block = dst.block();
+  const TracedCopy traced{"host", dst.device().name.c_str(), bytes};
+  const TraceNote note("copy", &traced, write_copy_args);
   if (block.host != nullptr && dst.device().host_memory) {
     dst.wait_for_host(true);
+    const TracedCall call(dst.device().trace_process, "copy", "copy from the host");
     std::memcpy(block.host + dst_offset, src, bytes);
     return;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backplane/error.h"
+#include "copy/traced.h"
 #include "copy/transfer.h"
 #include "device/registry.h"
 
@@ -200,10 +201,15 @@ void copy_bytes(Storage& dst, uint64_t dst_offset, Storage& src, uint64_t src_of
   if (src.poisoned()) dst.poison(src.errors());
   if (bytes == 0) return;
   const Transfer transfer{dst, dst_offset, src, src_offset, bytes};
+  TracedCopy traced{from.name.c_str(), to.name.c_str(), bytes, to_string(RouteKind::SameDevice)};
+  const TraceNote note("copy", &traced, write_copy_args);
   if (&from == &to) return copy_same_device(transfer);
+  traced.route = to_string(RouteKind::Peer);
   const Peer peer = probed_pair(from, to).peer;
   if (peer != Peer::None && try_peer(transfer, peer)) return;
-  if (host_side(src) || host_side(dst)) return copy_mapped(transfer);
+  const bool mapped = host_side(src) || host_side(dst);
+  traced.route = to_string(mapped ? RouteKind::Mapped : RouteKind::Staged);
+  if (mapped) return copy_mapped(transfer);
   copy_staged(transfer);
 }
 

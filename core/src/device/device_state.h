@@ -53,6 +53,7 @@ struct DeviceState {
   bool synchronous = false;     // the default stream runs in the calling thread
   bool host_memory = false;     // buffers are host memory
   bool buffer_offsets = false;  // the pool may carve buffers
+  int trace_process = 0;        // its number in a trace
 
   // Set by open(), before health becomes Ready.
   plugin::Device* device = nullptr;

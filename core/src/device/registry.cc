@@ -18,6 +18,7 @@
 #include "device/registry_access.h"
 #include "device/selector.h"
 #include "loader/loader.h"
+#include "trace/trace.h"
 
 namespace backplane::internal {
 namespace {
@@ -85,6 +86,18 @@ void add_plugin(Registry& registry, const LoadedPlugin& loaded_plugin) {
   registry.report[loaded_plugin.report_row].device_count = static_cast<int>(count);
 }
 
+// Before any device is opened: streams and pools ask once whether there is a trace.
+void trace_if_asked(Registry& registry) {
+  std::filesystem::path file = registry.options.trace_file;
+  if (file.empty()) file = environment("BACKPLANE_TRACE");
+  if (!file.empty()) start_trace(file);
+  int process = 0;
+  for (DeviceState* device : registry.devices) {
+    device->trace_process = ++process;
+    if (trace_on()) name_trace_process(process, fmt::format("{} {}", device->name, device->properties.name));
+  }
+}
+
 Registry* load(RuntimeOptions options) {
   auto registry = std::make_unique<Registry>();
   registry->options = std::move(options);
@@ -101,11 +114,13 @@ Registry* load(RuntimeOptions options) {
   for (const PluginState* plugin : registry->plugins)
     registry->devices.insert(registry->devices.end(), plugin->devices.begin(), plugin->devices.end());
   registry->gpus = physical_gpus(registry->devices);
+  trace_if_asked(*registry);
   return registry.release();
 }
 
 // In the child only the forking thread lives, and most drivers do not.
 void after_fork_in_child() noexcept {
+  trace_after_fork_in_child();
   const Registry* registry = loaded.load(std::memory_order_relaxed);
   if (registry != nullptr) {
     for (DeviceState* device : registry->devices)
@@ -121,8 +136,10 @@ void after_fork_in_child() noexcept {
 [[maybe_unused]] const int kForkWatch = ::pthread_atfork(
     [] {
       if (!loading_here) load_mutex.lock();
+      trace_before_fork();
     },
     [] {
+      trace_after_fork();
       if (!loading_here) load_mutex.unlock();
     },
     after_fork_in_child);
@@ -241,6 +258,7 @@ void shut_down_registry() {
     (*plugin)->backend->destroy();
     (*plugin)->backend = nullptr;
   }
+  finish_trace();
 }
 
 }  // namespace backplane::internal

@@ -11,6 +11,7 @@
 #include "device/device_state.h"
 #include "memory/magazine.h"
 #include "stream/stream_state.h"
+#include "trace/trace.h"
 
 namespace backplane::internal {
 namespace {
@@ -26,6 +27,10 @@ bool usable(const UseList& uses, const StreamState& stream) {
   });
 }
 
+void write_size(const void* bytes, std::string& args) {
+  args += fmt::format(R"("bytes": {})", *static_cast<const uint64_t*>(bytes));
+}
+
 }  // namespace
 
 uint64_t size_class(uint64_t bytes) noexcept {
@@ -34,7 +39,8 @@ uint64_t size_class(uint64_t bytes) noexcept {
   return (bytes + step - 1) / step * step;
 }
 
-Pool::Pool(DeviceState& device) : device_(device), magazines_(device.synchronous && device.buffer_offsets) {
+Pool::Pool(DeviceState& device)
+    : device_(device), magazines_(device.synchronous && device.buffer_offsets && !trace_on()) {
   stats_.limit = kNoLimit;
   set_limit(device.memory_limit.load());
 }
@@ -92,6 +98,8 @@ void Pool::keep(const Block& block, UseList&& uses) {
 plugin::Status Pool::allocate_buffer(uint64_t size, plugin::Buffer** buffer) {
   if (size > stats_.limit || held_ > stats_.limit - size)
     return {plugin::StatusCode::OutOfMemory, 0, "the pool's limit is reached"};
+  const TraceNote note("memory", &size, write_size);
+  const TracedCall call(device_.trace_process, "memory", "allocate from the device");
   const plugin::Status status = device_.device->allocate(size, buffer);
   if (!status.ok()) return status;
   buffers_.insert(*buffer);
@@ -145,11 +153,14 @@ Block Pool::allocate(uint64_t bytes, StreamState& stream) {
       return block;
     }
   }
+  const TraceNote note("memory", &bytes, write_size);
+  const TracedCall call(device_.trace_process, "memory", "allocate");
   Block block = allocate_shared(size_class(std::max<uint64_t>(bytes, 1)), bytes, stream);
   const std::lock_guard lock(mutex_);
   ++stats_.allocations;
   stats_.in_use += block.size;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
+  trace_usage();
   return block;
 }
 
@@ -186,9 +197,17 @@ void Pool::free(const Block& block, UseList&& uses) noexcept {
       return;
     }
   }
+  const TraceNote note("memory", &block.size, write_size);
+  const TracedCall call(device_.trace_process, "memory", "free");
   const std::lock_guard lock(mutex_);
   stats_.in_use -= block.size;
   keep(block, std::move(uses));
+  trace_usage();
+}
+
+void Pool::trace_usage() const noexcept {
+  if (trace_on()) [[unlikely]]
+    trace_memory(device_.trace_process, stats_.in_use, held_ - stats_.in_use);
 }
 
 void Pool::attach(Magazine& magazine) {

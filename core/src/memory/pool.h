@@ -91,6 +91,7 @@ class Pool {
   plugin::Status allocate_buffer(uint64_t size, plugin::Buffer** buffer);
   plugin::Status allocate_new(uint64_t size, Block* block);
   void take_releasable(std::vector<Cached>* taken, std::vector<std::unique_ptr<Slab>>* slabs);
+  void trace_usage() const noexcept;  // where the mutex is held
   [[noreturn]] void out_of_memory(uint64_t bytes, const plugin::Status& status);
 
   DeviceState& device_;

@@ -2,6 +2,7 @@
 #include "stream/kernel_cache.h"
 
 #include "backplane/error.h"
+#include "trace/trace.h"
 
 namespace backplane::internal {
 namespace {
@@ -46,7 +47,10 @@ plugin::Kernel* KernelCache::get(const plugin::KernelDesc& desc, const char* wha
     entry = place.get();
   }
   const std::lock_guard lock(entry->mutex);
-  if (entry->kernel == nullptr) device_.check(device_.device->create_kernel(&desc, &entry->kernel), what);
+  if (entry->kernel == nullptr) {
+    const TracedCall call(device_.trace_process, "build", what);
+    device_.check(device_.device->create_kernel(&desc, &entry->kernel), what);
+  }
   return entry->kernel;
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/launch.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <span>
+
 #include "backplane/error.h"
 
 namespace backplane::internal {
@@ -33,6 +38,18 @@ class Scratch {
   Block block_;
 };
 
+// The iteration space, and the bytes of the storages that operands lie in, each storage counted once.
+void write_trace_args(const void* subject, std::string& args) {
+  const auto& launch = *static_cast<const Launch*>(subject);
+  uint64_t bytes = 0;
+  const auto* storages = launch.storages.data();
+  for (uint32_t i = 0; i < launch.args.operand_count; ++i)
+    if (std::find(storages, storages + i, storages[i]) == storages + i) bytes += storages[i]->bytes();
+  args += fmt::format(
+      R"("operator": {}, "shape": [{}], "operands": {}, "bytes": {})", json_text(launch.args.label),
+      fmt::join(std::span(launch.args.shape, launch.args.rank), ", "), launch.args.operand_count, bytes);
+}
+
 }  // namespace
 
 void Launch::run(DeviceState& device, plugin::Kernel* kernel, plugin::Family family,
@@ -41,7 +58,7 @@ void Launch::run(DeviceState& device, plugin::Kernel* kernel, plugin::Family fam
   args.scalars = scalars.data();
   StreamState& stream = current_stream(device);
   // The usual case on a CPU: nothing is queued anywhere, so the call is the work.
-  if (stream.synchronous && !may_need_workspace(family) && !needs_care())
+  if (stream.direct && !may_need_workspace(family) && !needs_care())
     return device.check(kernel->launch(stream.stream, &args), args.label);
   for (uint32_t i = 0; i < args.operand_count; ++i) {
     if (i < outputs)
@@ -97,6 +114,7 @@ void Launch::run_checked(DeviceState& device, StreamState& stream, plugin::Kerne
 }
 
 void Launch::run_in_order(DeviceState&, StreamState& stream, plugin::Kernel* kernel) {
+  const TraceNote note("kernel", this, write_trace_args);
   const uint64_t ticket = stream.submit(args.label, [&] { return kernel->launch(stream.stream, &args); });
   if (ticket == 0) return;
   for (uint32_t i = 0; i < args.operand_count; ++i) {

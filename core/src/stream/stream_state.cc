@@ -134,6 +134,22 @@ void StreamState::on_complete(uint64_t ticket, void (*function)(void*, plugin::S
   stream->flush();
 }
 
+void StreamState::trace_work(const char* what, TraceTime begin, uint64_t ticket) noexcept {
+  void* queued = nullptr;
+  try {
+    const std::string args = TraceNote::args();
+    if (synchronous)
+      return trace_slice(thread_lane(device.trace_process), TraceNote::category(), what, begin, args);
+    const TraceLane lane = stream_lane(device.trace_process, this);
+    queued = trace_queued(lane, TraceNote::category(), what, begin, args);
+    on_complete(
+        ticket, [](void* work, plugin::Status status) noexcept { trace_done(work, status); }, queued);
+  } catch (const std::exception&) {
+    // What cannot be followed ends here, as far as anybody can see.
+    if (queued != nullptr) trace_done(queued, plugin::kOk);
+  }
+}
+
 void StreamState::shut_down() noexcept {
   const std::lock_guard lock(mutex);
   for (const Retired& gate : retired) gate.event->destroy();

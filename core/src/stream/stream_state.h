@@ -20,27 +20,35 @@
 #include "backplane/plugin/interfaces.h"
 #include "device/device_state.h"
 #include "stream/use.h"
+#include "trace/trace.h"
 
 namespace backplane::internal {
 
 struct StreamState {
-  StreamState(DeviceState& d, plugin::Stream* s, bool sync) : device(d), stream(s), synchronous(sync) {}
+  StreamState(DeviceState& d, plugin::Stream* s, bool sync)
+      : device(d), stream(s), synchronous(sync), direct(sync && !trace_on()) {}
 
   DeviceState& device;
   plugin::Stream* stream;  // null after shutdown
   const bool synchronous;  // work is done when the call that queued it returns; there are no tickets
+  const bool direct;       // synchronous, and nobody wants to know: work needs no submit()
 
   // Queues work: calls `enqueue()` (returning a Status) and counts it. Returns the ticket, 0 on a synchronous
   // stream.
   template <typename Enqueue>
   uint64_t submit(const char* what, Enqueue&& enqueue) {
+    const TraceTime begin = trace_on() ? trace_now() : 0;
+    uint64_t ticket = 0;
     if (synchronous) {
       device.check(enqueue(), what);
-      return 0;
+    } else {
+      const std::lock_guard lock(mutex);
+      device.check(enqueue(), what);
+      ticket = ++submitted;
     }
-    const std::lock_guard lock(mutex);
-    device.check(enqueue(), what);
-    return ++submitted;
+    if (trace_on()) [[unlikely]]
+      trace_work(what, begin, ticket);
+    return ticket;
   }
 
   // Whether the work up to `ticket` is done, without blocking.
@@ -80,6 +88,7 @@ struct StreamState {
     plugin::Event* event;
   };
 
+  void trace_work(const char* what, TraceTime begin, uint64_t ticket) noexcept;
   SharedEvent marker_locked(uint64_t ticket);  // an event at or after `ticket`
   void poll_locked();
   void wait_across_plugins(const Use& use);
