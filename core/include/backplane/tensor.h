@@ -180,7 +180,9 @@ BACKPLANE_API Tensor full_like(const Tensor& like, Scalar value);
 // start, start + step, ... before stop; element i is start + i * step computed in float64 or int64.
 BACKPLANE_API Tensor arange(Scalar start, Scalar stop, Scalar step, DType type, const Device& device = {});
 BACKPLANE_API Tensor arange(Scalar stop, DType type, const Device& device = {});
-BACKPLANE_API Tensor arange(Scalar stop, const Device& device = {});  // int64 or float32
+// Of type int64, or float32 where a number is floating.
+BACKPLANE_API Tensor arange(Scalar start, Scalar stop, Scalar step = 1, const Device& device = {});
+BACKPLANE_API Tensor arange(Scalar stop, const Device& device = {});
 BACKPLANE_API Tensor linspace(double start, double stop, int64_t count, DType type = float32,
                               const Device& device = {}, bool endpoint = true);
 BACKPLANE_API Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, int k = 0, DType type = float32,

@@ -8,6 +8,7 @@
 
 #include "backplane/nn/init.h"
 #include "backplane/nn/layers.h"
+#include "tensor/tensor_impl.h"
 
 namespace backplane::inline v0::nn {
 namespace {
@@ -64,7 +65,7 @@ Pair stride_or_window(Pair stride, Pair window) {
 void check_planes(const char* what, const Tensor& x) {
   if (x.rank() < 2)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{}: shape {} has fewer than 2 dimensions", what, x.shape().str()));
+                fmt::format("{}: {} has fewer than 2 dimensions", what, internal::describe(*x.impl())));
 }
 
 }  // namespace
@@ -93,9 +94,8 @@ Tensor Conv2d::forward(const Tensor& x) const {
   if (x.rank() == 3) return forward(x.expand_dims(0)).squeeze(0);
   const int64_t channels = weight.size(1) * conv_.groups, out = weight.size(0);
   if (x.rank() != 4 || x.size(1) != channels)
-    throw Error(
-        ErrorCode::InvalidArgument,
-        fmt::format("Conv2d: input of shape {} for {} channels (N, C, H, W)", x.shape().str(), channels));
+    throw Error(ErrorCode::InvalidArgument, fmt::format("Conv2d: input {} for {} channels (N, C, H, W)",
+                                                        internal::describe(*x.impl()), channels));
   const Window window{{weight.size(2), weight.size(3)}, conv_.stride, conv_.padding, conv_.dilation};
   const Tensor windows = windows_of("Conv2d", padded(x, window, 0), window).permute({0, 2, 3, 1, 4, 5});
   const int64_t n = windows.size(0), rows = windows.size(1), columns = windows.size(2);

@@ -73,7 +73,7 @@ Tensor take_elements(const Tensor& x, const Tensor& index_tensor, int axis) {
   const TensorImpl& t = impl_of(x, "take");
   const Tensor indices = as_indices(index_tensor, "take");
   const TensorImpl& ix = *indices.impl();
-  axis = normalize_axis(axis, t.shape.rank(), "take");
+  axis = normalize_axis(axis, t, "take");
   check_source("take", t, ix, axis);
   Shape shape;
   Strides source, index;
@@ -101,7 +101,7 @@ Tensor take_elements(const Tensor& x, const Tensor& index_tensor, int axis) {
 Tensor broadcast_indices(const char* what, const TensorImpl& x, const Tensor& indices, int axis) {
   if (indices.rank() != x.shape.rank())
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{}: indices of shape {} for {}", what, indices.shape().str(), describe(x)));
+                fmt::format("{}: indices {} for {}", what, describe(*indices.impl()), describe(x)));
   Shape shape = x.shape;
   shape[axis] = indices.size(axis);
   return indices.broadcast_to(broadcast_shapes(indices.shape(), shape, what));
@@ -117,7 +117,7 @@ Strides strides_beside_axis(const TensorImpl& x, const Shape& shape, int axis) {
 
 Tensor take_along(const Tensor& x, const Tensor& index_tensor, int axis) {
   const TensorImpl& t = impl_of(x, "take_along_axis");
-  axis = normalize_axis(axis, t.shape.rank(), "take_along_axis");
+  axis = normalize_axis(axis, t, "take_along_axis");
   const Tensor indices =
       broadcast_indices("take_along_axis", t, as_indices(index_tensor, "take_along_axis"), axis);
   check_source("take_along_axis", t, *indices.impl(), axis);
@@ -135,15 +135,15 @@ Tensor take_along(const Tensor& x, const Tensor& index_tensor, int axis) {
 
 void scatter_into(const TensorImpl& t, const Tensor& index_tensor, const Operand& values, int axis) {
   check_writable(t, "scatter");
-  axis = normalize_axis(axis, t.shape.rank(), "scatter");
+  axis = normalize_axis(axis, t, "scatter");
   const Tensor ix = as_indices(index_tensor, "scatter");
   if (ix.rank() != t.shape.rank())
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("scatter: indices of shape {} for {}", ix.shape().str(), describe(t)));
+                fmt::format("scatter: indices {} for {}", describe(*ix.impl()), describe(t)));
   for (int i = 0; i < t.shape.rank(); ++i)
     if (i != axis && ix.size(i) != t.shape[i] && ix.size(i) != 1)
       throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("scatter: indices of shape {} for {}", ix.shape().str(), describe(t)));
+                  fmt::format("scatter: indices {} for {}", describe(*ix.impl()), describe(t)));
   Tensor indices = broadcast_indices("scatter", t, ix, axis);
   check_source("scatter", t, *indices.impl(), axis);
   Tensor written = values.tensor() != nullptr ? values.tensor()->astype(t.dtype, false)

@@ -40,8 +40,9 @@ Shape concat_shape(const std::vector<Tensor>& tensors, int axis, const char* wha
     bool fits = other.rank() == shape.rank();
     for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || other[d] == shape[d];
     if (!fits)
-      throw Error(ErrorCode::InvalidArgument, fmt::format("{}: shapes {} and {} differ in more than axis {}",
-                                                          what, tensors[0].shape().str(), other.str(), axis));
+      throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {} and {} differ in more than axis {}", what,
+                                                          internal::describe(*tensors[0].impl()),
+                                                          internal::describe(*tensors[i].impl()), axis));
     shape[axis] += other[axis];
   }
   return shape;
@@ -52,7 +53,8 @@ std::vector<Tensor> expanded(const std::vector<Tensor>& tensors, int axis) {
   for (const Tensor& t : tensors) {
     if (!(t.shape() == tensors[0].shape()))
       throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("stack: shapes {} and {} differ", tensors[0].shape().str(), t.shape().str()));
+                  fmt::format("stack: {} and {} differ in shape", internal::describe(*tensors[0].impl()),
+                              internal::describe(*t.impl())));
     result.push_back(t.expand_dims(axis));
   }
   return result;
@@ -75,8 +77,8 @@ Shape padded_shape(const Tensor& x, const Shape& before, const Shape& after) {
            !__builtin_add_overflow(shape[i], after[i], &shape[i]);
   }
   if (!fits)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("pad: {} before and {} after for shape {}",
-                                                        before.str(), after.str(), x.shape().str()));
+    throw Error(ErrorCode::InvalidArgument, fmt::format("pad: {} before and {} after for {}", before.str(),
+                                                        after.str(), internal::describe(*x.impl())));
   return shape;
 }
 
@@ -129,8 +131,8 @@ std::vector<Tensor> broadcast_arrays(const std::vector<Tensor>& tensors) {
 
 Tensor moveaxis(const Tensor& x, int from, int to) {
   const int rank = impl_of(x, "moveaxis").shape.rank();
-  from = normalize_axis(from, rank, "moveaxis");
-  to = normalize_axis(to, rank, "moveaxis");
+  from = normalize_axis(from, *x.impl(), "moveaxis");
+  to = normalize_axis(to, *x.impl(), "moveaxis");
   Shape axes;
   for (int i = 0; i < rank; ++i)
     if (i != from) axes.push_back(i);
@@ -140,13 +142,13 @@ Tensor moveaxis(const Tensor& x, int from, int to) {
 
 std::vector<Tensor> split(const Tensor& x, const Shape& sizes, int axis) {
   const Shape& shape = impl_of(x, "split").shape;
-  axis = normalize_axis(axis, shape.rank(), "split");
+  axis = normalize_axis(axis, *x.impl(), "split");
   int64_t total = 0;
   bool fits = true;
   for (int64_t size : sizes) fits = fits && size >= 0 && !__builtin_add_overflow(total, size, &total);
   if (!fits || total != shape[axis])
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("split: sizes {} for axis {} of shape {}", sizes.str(), axis, shape.str()));
+    throw Error(ErrorCode::InvalidArgument, fmt::format("split: sizes {} for axis {} of {}", sizes.str(),
+                                                        axis, internal::describe(*x.impl())));
   std::vector<Tensor> parts;
   int64_t position = 0;
   for (int64_t size : sizes) {
@@ -158,10 +160,10 @@ std::vector<Tensor> split(const Tensor& x, const Shape& sizes, int axis) {
 
 std::vector<Tensor> split(const Tensor& x, int parts, int axis) {
   const Shape& shape = impl_of(x, "split").shape;
-  axis = normalize_axis(axis, shape.rank(), "split");
+  axis = normalize_axis(axis, *x.impl(), "split");
   if (parts <= 0 || shape[axis] % parts != 0)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("split: {} parts of axis {} of shape {}", parts, axis, shape.str()));
+                fmt::format("split: {} parts of axis {} of {}", parts, axis, internal::describe(*x.impl())));
   std::vector<Tensor> result;
   const int64_t size = shape[axis] / parts;
   for (int i = 0; i < parts; ++i) result.push_back(x.slice(axis, {i * size, (i + 1) * size}));
@@ -170,7 +172,7 @@ std::vector<Tensor> split(const Tensor& x, int parts, int axis) {
 
 std::vector<Tensor> unstack(const Tensor& x, int axis) {
   const Shape& shape = impl_of(x, "unstack").shape;
-  axis = normalize_axis(axis, shape.rank(), "unstack");
+  axis = normalize_axis(axis, *x.impl(), "unstack");
   std::vector<Tensor> result;
   for (int64_t i = 0; i < shape[axis]; ++i) result.push_back(x.select(axis, i));
   return result;
@@ -178,7 +180,7 @@ std::vector<Tensor> unstack(const Tensor& x, int axis) {
 
 Tensor concat(const std::vector<Tensor>& tensors, int axis) {
   const DType type = internal::joint_type(tensors, "concat");
-  axis = normalize_axis(axis, tensors[0].rank(), "concat");
+  axis = normalize_axis(axis, impl_of(tensors[0], "concat"), "concat");
   const Tensor result = empty(internal::concat_shape(tensors, axis, "concat"), type, tensors[0].device());
   internal::join(result, tensors, axis);
   return result;
@@ -209,7 +211,7 @@ Tensor roll(const Tensor& x, const Shape& shift, const Shape& axes) {
   Tensor current = x;
   for (int i = 0; i < axes.rank(); ++i) {
     const Tensor next = empty(shape, x.dtype(), x.device());
-    const int axis = normalize_axis(static_cast<int>(axes[i]), shape.rank(), "roll");
+    const int axis = normalize_axis(axes[i], *x.impl(), "roll");
     internal::roll_into(next, current, axis, shift[shift.rank() == 1 ? 0 : i]);
     current = next;
   }
@@ -219,14 +221,14 @@ Tensor roll(const Tensor& x, const Shape& shift, const Shape& axes) {
 Tensor repeat(const Tensor& x, int64_t repeats, std::optional<int> axis) {
   if (repeats < 0) throw Error(ErrorCode::InvalidArgument, fmt::format("repeat: {} times", repeats));
   if (!axis) return repeat(x.reshape({-1}), repeats, 0);
-  const int at = normalize_axis(*axis, impl_of(x, "repeat").shape.rank(), "repeat");
+  const int at = normalize_axis(*axis, impl_of(x, "repeat"), "repeat");
   Shape shape = x.shape();
   shape.insert(at + 1, repeats);
   const Tensor wide = x.expand_dims(at + 1).broadcast_to(shape);
   shape.erase(at + 1);
   if (__builtin_mul_overflow(shape[at], repeats, &shape[at]))
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("repeat: {} times shape {}", repeats, x.shape().str()));
+                fmt::format("repeat: {} times {}", repeats, internal::describe(*x.impl())));
   return wide.clone().reshape(shape);
 }
 
@@ -244,8 +246,8 @@ Tensor tile(const Tensor& x, const Shape& repetitions) {
     wide.insert(i, times[i]);
     Shape merged = base.shape();
     if (__builtin_mul_overflow(merged[i], times[i], &merged[i]))
-      throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("tile: repetitions {} of shape {}", repetitions.str(), x.shape().str()));
+      throw Error(ErrorCode::InvalidArgument, fmt::format("tile: repetitions {} of {}", repetitions.str(),
+                                                          internal::describe(*x.impl())));
     base = base.expand_dims(i).broadcast_to(wide).clone().reshape(merged);
   }
   return base.is(x) ? x.clone() : base;

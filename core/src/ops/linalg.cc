@@ -181,7 +181,7 @@ Tensor as_matrix(const Tensor& t, const Shape& axes, bool contracted_last, Shape
   int64_t inner = 1, outer = 1;
   Shape listed;
   for (int64_t axis : axes) {
-    const int i = normalize_axis(static_cast<int>(std::clamp<int64_t>(axis, -100, 100)), rank, "tensordot");
+    const int i = normalize_axis(axis, *t.impl(), "tensordot");
     if ((contracted >> i & 1) != 0)
       throw Error(ErrorCode::InvalidArgument,
                   fmt::format("tensordot: axis {} stands twice in {}", i, axes.str()));

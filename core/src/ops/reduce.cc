@@ -87,14 +87,15 @@ int64_t ReducedAxes::count(const Shape& shape) const {
   return product;
 }
 
-ReducedAxes resolve_axes(const Axes& axes, const Shape& shape, bool keepdims, const char* what) {
+ReducedAxes resolve_axes(const Axes& axes, const TensorImpl& tensor, bool keepdims, const char* what) {
+  const Shape& shape = tensor.shape;
   ReducedAxes result{0, shape.rank(), keepdims};
   if (axes.all()) {
     result.mask = (1u << shape.rank()) - 1;
     return result;
   }
   for (int64_t axis : axes.list()) {
-    const int i = normalize_axis(static_cast<int>(std::clamp<int64_t>(axis, -100, 100)), shape.rank(), what);
+    const int i = normalize_axis(axis, tensor, what);
     if (result.reduces(i))
       throw Error(ErrorCode::InvalidArgument,
                   fmt::format("{}: axis {} stands twice in {}", what, i, axes.list().str()));

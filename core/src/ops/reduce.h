@@ -25,7 +25,7 @@ struct ReducedAxes {
   int64_t count(const Shape& shape) const;     // elements that make one result
 };
 
-ReducedAxes resolve_axes(const Axes& axes, const Shape& shape, bool keepdims, const char* what);
+ReducedAxes resolve_axes(const Axes& axes, const TensorImpl& tensor, bool keepdims, const char* what);
 
 // One launch of the reduce family. `prologue` makes the element to combine from the inputs, in compute_type;
 // `epilogue` the result from the combined value and its own inputs. Empty functions hand the value on.

@@ -27,7 +27,7 @@ DType type_to_combine(DType input, DType result, const DeviceState& device) {
 Tensor sum_or_prod(const char* what, ReduceOp op, Scalar of_nothing, const Tensor& x, const Axes& axes,
                    bool keepdims, std::optional<DType> asked) {
   const TensorImpl& t = impl_of(x, what);
-  const ReducedAxes reduced = resolve_axes(axes, t.shape, keepdims, what);
+  const ReducedAxes reduced = resolve_axes(axes, t, keepdims, what);
   const DType type = sum_type(t.dtype, asked);
   if (reduced.count(t.shape) == 0) return full(reduced.result_shape(t.shape), of_nothing, type, x.device());
   return reduce({what, op, type_to_combine(t.dtype, type, t.device()), type, {&t}}, reduced);
@@ -41,7 +41,7 @@ void check_not_empty(const char* what, const TensorImpl& t, const ReducedAxes& r
 
 Tensor extreme(const char* what, ReduceOp op, const Tensor& x, const Axes& axes, bool keepdims) {
   const TensorImpl& t = impl_of(x, what);
-  const ReducedAxes reduced = resolve_axes(axes, t.shape, keepdims, what);
+  const ReducedAxes reduced = resolve_axes(axes, t, keepdims, what);
   check_not_empty(what, t, reduced);
   return reduce({what, op, t.dtype, t.dtype, {&t}}, reduced);
 }
@@ -50,7 +50,7 @@ Tensor extreme(const char* what, ReduceOp op, const Tensor& x, const Axes& axes,
 Tensor truth(const char* what, ReduceOp op, bool of_nothing, const Tensor& x, const Axes& axes,
              bool keepdims) {
   const TensorImpl& t = impl_of(x, what);
-  const ReducedAxes reduced = resolve_axes(axes, t.shape, keepdims, what);
+  const ReducedAxes reduced = resolve_axes(axes, t, keepdims, what);
   if (reduced.count(t.shape) == 0)
     return full(reduced.result_shape(t.shape), of_nothing, DType::Bool, x.device());
   return reduce({what, op, DType::Bool, DType::Bool, {&t}}, reduced);
@@ -58,7 +58,7 @@ Tensor truth(const char* what, ReduceOp op, bool of_nothing, const Tensor& x, co
 
 Tensor position(const char* what, ReduceOp op, const Tensor& x, std::optional<int> axis, bool keepdims) {
   const TensorImpl& t = impl_of(x, what);
-  const ReducedAxes reduced = resolve_axes(axis ? Axes(*axis) : Axes(), t.shape, keepdims, what);
+  const ReducedAxes reduced = resolve_axes(axis ? Axes(*axis) : Axes(), t, keepdims, what);
   check_not_empty(what, t, reduced);
   return reduce({what, op, t.dtype, DType::Int64, {&t}}, reduced);
 }
@@ -71,8 +71,8 @@ const Tensor& store_result(const Tensor& result, const Tensor& value, const char
   check_writable(r, what);
   check_same_device(r, *value.impl(), what);
   if (!(r.shape == value.shape()))
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: the result has shape {}, the operands give {}",
-                                                        what, r.shape.str(), value.shape().str()));
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: the result is {}, the operands give {}", what,
+                                                        describe(r), describe(*value.impl())));
   if (r.dtype == value.dtype())
     copy_elements(r, *value.impl(), what);
   else

@@ -87,7 +87,7 @@ Tensor floating(const Tensor& x, const char* what) {
 Rowwise along_axis(const char* what, RowwiseOp op, const Tensor& x, int axis) {
   const Tensor values = floating(x, what);
   if (values.rank() == 0 && (axis == 0 || axis == -1)) return {what, op, values.reshape({1}), 0, {}, {}};
-  return {what, op, values, normalize_axis(axis, values.rank(), what), {}, {}};
+  return {what, op, values, normalize_axis(axis, *values.impl(), what), {}, {}};
 }
 
 Tensor parameter(const char* what, const char* name, const Tensor& p, const Tensor& x) {
@@ -102,7 +102,7 @@ Tensor parameter(const char* what, const char* name, const Tensor& p, const Tens
 Rowwise normalisation(const char* what, RowwiseOp op, const Tensor& x, const Tensor& weight,
                       const Tensor& bias, double epsilon) {
   const Tensor values = floating(x, what);
-  const int axis = normalize_axis(-1, values.rank(), what);
+  const int axis = normalize_axis(-1, *values.impl(), what);
   return {what,
           op,
           values,

@@ -13,7 +13,7 @@ Tensor scan(const char* what, plugin::ScanOp op, const Tensor& x, std::optional<
             std::optional<DType> asked) {
   const TensorImpl& t = impl_of(x, what);
   if (!axis && t.shape.rank() != 1) return scan(what, op, x.reshape({-1}), 0, asked);
-  const int along = normalize_axis(axis.value_or(0), t.shape.rank(), what);
+  const int along = normalize_axis(axis.value_or(0), t, what);
   const DType natural = is_floating(t.dtype) ? t.dtype : accumulate_type(t.dtype, t.device());
   const DType type = asked.value_or(natural);
   Tensor result = make_tensor(t.device(), t.shape, type, what);

@@ -28,7 +28,7 @@ struct Sorted {
 
 Sorted sort_along(const char* what, const Tensor& x, int axis, bool descending, bool values, bool indices) {
   const TensorImpl& t = impl_of(x, what);
-  axis = normalize_axis(axis, t.shape.rank(), what);
+  axis = normalize_axis(axis, t, what);
   Sorted sorted;
   if (values) sorted.values = make_tensor(t.device(), t.shape, t.dtype, what);
   if (indices) sorted.indices = make_tensor(t.device(), t.shape, DType::Int64, what);
@@ -117,10 +117,10 @@ const Tensor& argsort_out(const Tensor& result, const Tensor& x, int axis, bool 
 
 std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int axis, bool largest) {
   const Shape& shape = impl_of(x, "topk").shape;
-  axis = internal::normalize_axis(axis, shape.rank(), "topk");
+  axis = internal::normalize_axis(axis, *x.impl(), "topk");
   if (k < 0 || k > shape[axis])
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("topk: {} of axis {} of shape {}", k, axis, shape.str()));
+                fmt::format("topk: {} of axis {} of {}", k, axis, internal::describe(*x.impl())));
   const auto sorted = sort_along("topk", x, axis, largest, true, true);
   return {sorted.values.slice(axis, {0, k}).contiguous(), sorted.indices.slice(axis, {0, k}).contiguous()};
 }

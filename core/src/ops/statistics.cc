@@ -164,7 +164,7 @@ Tensor scaled_spread(const char* label, const TensorImpl& t, const ReducedAxes& 
 Tensor variance(const char* label, const Tensor& x, const Axes& list, bool keepdims, double correction,
                 bool root) {
   const TensorImpl& t = impl_of(x, label);
-  const ReducedAxes axes = resolve_axes(list, t.shape, keepdims, label);
+  const ReducedAxes axes = resolve_axes(list, t, keepdims, label);
   const double divisor = static_cast<double>(axes.count(t.shape)) - correction;
   if (axes.count(t.shape) == 0 || !(divisor > 0))
     return nothing(t, axes, std::numeric_limits<double>::quiet_NaN());
@@ -235,7 +235,7 @@ using internal::resolve_axes;
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   const auto& t = impl_of(x, "mean");
-  const auto reduced = resolve_axes(axes, t.shape, keepdims, "mean");
+  const auto reduced = resolve_axes(axes, t, keepdims, "mean");
   if (reduced.count(t.shape) == 0)
     return internal::nothing(t, reduced, std::numeric_limits<double>::quiet_NaN());
   return internal::mean_as("mean", t, reduced, internal::result_type(t.dtype));
@@ -251,13 +251,13 @@ Tensor std(const Tensor& x, const Axes& axes, bool keepdims, double correction) 
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
   const auto& t = impl_of(x, "norm");
-  const auto reduced = resolve_axes(axes, t.shape, keepdims, "norm");
+  const auto reduced = resolve_axes(axes, t, keepdims, "norm");
   return reduced.count(t.shape) == 0 ? internal::nothing(t, reduced, 0) : internal::norm_of(t, reduced);
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
   const auto& t = impl_of(x, "logsumexp");
-  const auto reduced = resolve_axes(axes, t.shape, keepdims, "logsumexp");
+  const auto reduced = resolve_axes(axes, t, keepdims, "logsumexp");
   if (reduced.count(t.shape) == 0)
     return internal::nothing(t, reduced, -std::numeric_limits<double>::infinity());
   return internal::log_sum_exp(t, reduced);

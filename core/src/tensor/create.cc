@@ -119,9 +119,11 @@ Tensor arange(Scalar start, Scalar stop, Scalar step, DType type, const Device& 
 }
 
 Tensor arange(Scalar stop, DType type, const Device& device) { return arange(0, stop, 1, type, device); }
-Tensor arange(Scalar stop, const Device& device) {
-  return arange(stop, is_floating_scalar(stop) ? DType::Float32 : DType::Int64, device);
+Tensor arange(Scalar start, Scalar stop, Scalar step, const Device& device) {
+  const bool floating = is_floating_scalar(start) || is_floating_scalar(stop) || is_floating_scalar(step);
+  return arange(start, stop, step, floating ? DType::Float32 : DType::Int64, device);
 }
+Tensor arange(Scalar stop, const Device& device) { return arange(0, stop, 1, device); }
 
 // NumPy's: the last element is `stop` itself when the endpoint counts.
 Tensor linspace(double start, double stop, int64_t count, DType type, const Device& device, bool endpoint) {

@@ -43,13 +43,25 @@ void ProgramWriter::output(Value value) {
   program_.outputs[program_.output_count++] = value.slot;
 }
 
+void TensorProgram::widen(const TensorImpl& tensor) {
+  if (shape_ == tensor.shape) return;
+  if (std::optional<Shape> shape = common_shape(shape_, tensor.shape)) {
+    shape_ = *shape;
+    return;
+  }
+  std::string operands;
+  for (uint32_t i = 0; i < program().input_count; ++i) operands += describe(*inputs_[i]) + " and ";
+  throw Error(ErrorCode::InvalidArgument,
+              fmt::format("{}: {}{} do not broadcast", label(), operands, describe(tensor)));
+}
+
 Value TensorProgram::input(const TensorImpl& tensor) {
   const uint32_t count = program().input_count;
   for (uint32_t i = 0; i < count; ++i)
     if (inputs_[i] == &tensor) return {static_cast<uint8_t>(i), tensor.dtype};
   if (count > 0) {
     check_same_device(*inputs_[0], tensor, label());
-    shape_ = broadcast_shapes(shape_, tensor.shape, label());
+    widen(tensor);
   } else {
     shape_ = tensor.shape;
   }
@@ -70,8 +82,8 @@ void TensorProgram::run_into(const TensorImpl& result, Value value) {
   if (program().input_count > 0) {
     check_same_device(result, *inputs_[0], label());
     if (!(result.shape == shape_))
-      throw Error(ErrorCode::InvalidArgument, fmt::format("{}: the result has shape {}, the operands give {}",
-                                                          label(), result.shape.str(), shape_.str()));
+      throw Error(ErrorCode::InvalidArgument, fmt::format("{}: the result is {}, the operands give shape {}",
+                                                          label(), describe(result), shape_.str()));
   } else {
     shape_ = result.shape;
   }

@@ -65,6 +65,7 @@ class TensorProgram : public ProgramWriter {
   void run_into(const TensorImpl& result, Value value);
 
  private:
+  void widen(const TensorImpl& tensor);  // shape_ by an input's
   void launch(const TensorImpl& result);
 
   std::array<const TensorImpl*, plugin::kMaxInputs> inputs_;

@@ -28,7 +28,7 @@ bool Tensor::is_contiguous() const { return impl_of(*this, "is_contiguous").cont
 
 int64_t Tensor::size(int axis) const {
   const TensorImpl& t = impl_of(*this, "size");
-  return t.shape[internal::normalize_axis(axis, t.shape.rank(), "size")];
+  return t.shape[internal::normalize_axis(axis, t, "size")];
 }
 
 bool Tensor::shares_memory_with(const Tensor& other) const {

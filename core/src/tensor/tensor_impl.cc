@@ -117,14 +117,22 @@ Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& stri
   return make_view(base, shape, strides, offset, base.dtype);
 }
 
-int normalize_axis(int axis, int rank, const char* what) {
+int normalize_axis(int64_t axis, const TensorImpl& tensor, const char* what) {
+  const int rank = tensor.shape.rank();
+  if (axis < -rank || axis >= rank)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: axis {} is out of range for {}", what, axis, describe(tensor)));
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+int normalize_axis(int64_t axis, int rank, const char* what) {
   if (axis < -rank || axis >= rank)
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("{}: axis {} is out of range for {} dimensions", what, axis, rank));
-  return axis < 0 ? axis + rank : axis;
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-Shape broadcast_shapes(const Shape& a, const Shape& b, const char* what) {
+std::optional<Shape> common_shape(const Shape& a, const Shape& b) noexcept {
   if (a == b) return a;
   const int rank = std::max(a.rank(), b.rank());
   Shape shape;
@@ -132,12 +140,16 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* what) {
   for (int i = 0; i < rank; ++i) {
     const int ai = i - (rank - a.rank()), bi = i - (rank - b.rank());
     const int64_t x = ai < 0 ? 1 : a[ai], y = bi < 0 ? 1 : b[bi];
-    if (x != y && x != 1 && y != 1)
-      throw Error(ErrorCode::InvalidArgument,
-                  fmt::format("{}: shapes {} and {} do not broadcast", what, a.str(), b.str()));
+    if (x != y && x != 1 && y != 1) return std::nullopt;
     shape[i] = x == 1 ? y : x;
   }
   return shape;
+}
+
+Shape broadcast_shapes(const Shape& a, const Shape& b, const char* what) {
+  if (std::optional<Shape> shape = common_shape(a, b)) return *shape;
+  throw Error(ErrorCode::InvalidArgument,
+              fmt::format("{}: shapes {} and {} do not broadcast", what, a.str(), b.str()));
 }
 
 Strides broadcast_strides(const TensorImpl& tensor, const Shape& shape) noexcept {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "backplane/tensor.h"
@@ -54,10 +55,13 @@ Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& stri
 // A row-major tensor over a storage, of which it takes over one reference.
 Tensor make_over(Storage* storage, const Shape& shape, DType type);
 
-// Counts from the end when negative; InvalidArgument outside [-rank, rank).
-int normalize_axis(int axis, int rank, const char* what);
+// Counts from the end when negative; InvalidArgument outside [-rank, rank), naming the tensor if there is
+// one.
+int normalize_axis(int64_t axis, const TensorImpl& tensor, const char* what);
+int normalize_axis(int64_t axis, int rank, const char* what);
 
-// NumPy's rule; InvalidArgument naming both shapes.
+// NumPy's rule: nothing where the shapes do not broadcast; InvalidArgument naming both.
+std::optional<Shape> common_shape(const Shape& a, const Shape& b) noexcept;
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* what);
 
 // The strides with which a tensor is read as if it had `shape`, to which it broadcasts (checked by the

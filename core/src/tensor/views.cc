@@ -58,8 +58,8 @@ Shape resolve_shape(const TensorImpl& tensor, const Shape& wanted) {
   }
   if (!fits)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("reshape: {} elements of shape {} do not fit shape {}", tensor.size,
-                            tensor.shape.str(), wanted.str()));
+                fmt::format("reshape: the {} elements of {} do not fit shape {}", tensor.size,
+                            internal::describe(tensor), wanted.str()));
   return shape;
 }
 
@@ -98,12 +98,11 @@ bool reshape_strides(const TensorImpl& t, const Shape& shape, Strides* result) {
 
 Tensor Tensor::select(int axis, int64_t index) const {
   const TensorImpl& t = impl_of(*this, "select");
-  axis = normalize_axis(axis, t.shape.rank(), "select");
+  axis = normalize_axis(axis, t, "select");
   const int64_t size = t.shape[axis];
   if (index < -size || index >= size)
-    throw Error(
-        ErrorCode::InvalidArgument,
-        fmt::format("select: index {} is out of range for axis {} of shape {}", index, axis, t.shape.str()));
+    throw Error(ErrorCode::InvalidArgument, fmt::format("select: index {} is out of range for axis {} of {}",
+                                                        index, axis, internal::describe(t)));
   Shape shape = t.shape;
   Strides strides = t.strides;
   const int64_t offset = t.offset + (index < 0 ? index + size : index) * strides[axis];
@@ -114,7 +113,7 @@ Tensor Tensor::select(int axis, int64_t index) const {
 
 Tensor Tensor::slice(int axis, Slice range) const {
   const TensorImpl& t = impl_of(*this, "slice");
-  axis = normalize_axis(axis, t.shape.rank(), "slice");
+  axis = normalize_axis(axis, t, "slice");
   const Range r = resolve(range, t.shape[axis]);
   Shape shape = t.shape;
   Strides strides = t.strides;
@@ -133,7 +132,7 @@ Tensor Tensor::slice(std::initializer_list<Slice> ranges) const {
 
 Tensor Tensor::flip(std::optional<int> axis) const {
   const TensorImpl& t = impl_of(*this, "flip");
-  const int only = axis ? normalize_axis(*axis, t.shape.rank(), "flip") : -1;
+  const int only = axis ? normalize_axis(*axis, t, "flip") : -1;
   Strides strides = t.strides;
   int64_t offset = t.offset;
   for (int i = 0; i < t.shape.rank(); ++i) {
@@ -149,13 +148,12 @@ Tensor Tensor::permute(const Shape& axes) const {
   const int rank = t.shape.rank();
   if (axes.rank() != rank)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("permute: axes {} for a tensor of shape {}", axes.str(), t.shape.str()));
+                fmt::format("permute: axes {} for {}", axes.str(), internal::describe(t)));
   Shape shape = t.shape;
   Strides strides = t.strides;
   uint32_t seen = 0;
   for (int i = 0; i < rank; ++i) {
-    const int axis =
-        normalize_axis(static_cast<int>(std::clamp<int64_t>(axes[i], -100, 100)), rank, "permute");
+    const int axis = normalize_axis(axes[i], t, "permute");
     if (seen & (1u << axis))
       throw Error(ErrorCode::InvalidArgument,
                   fmt::format("permute: axis {} stands twice in {}", axis, axes.str()));
@@ -168,8 +166,8 @@ Tensor Tensor::permute(const Shape& axes) const {
 
 Tensor Tensor::transpose(int a, int b) const {
   const TensorImpl& t = impl_of(*this, "transpose");
-  a = normalize_axis(a, t.shape.rank(), "transpose");
-  b = normalize_axis(b, t.shape.rank(), "transpose");
+  a = normalize_axis(a, t, "transpose");
+  b = normalize_axis(b, t, "transpose");
   Shape shape = t.shape;
   Strides strides = t.strides;
   std::swap(shape[a], shape[b]);
@@ -189,10 +187,10 @@ Tensor Tensor::expand_dims(int axis) const {
 
 Tensor Tensor::squeeze(std::optional<int> axis) const {
   const TensorImpl& t = impl_of(*this, "squeeze");
-  const int only = axis ? normalize_axis(*axis, t.shape.rank(), "squeeze") : -1;
+  const int only = axis ? normalize_axis(*axis, t, "squeeze") : -1;
   if (axis && t.shape[only] != 1)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("squeeze: axis {} of shape {} has not size 1", only, t.shape.str()));
+                fmt::format("squeeze: axis {} of {} has not size 1", only, internal::describe(t)));
   Shape shape;
   Strides strides;
   for (int i = 0; i < t.shape.rank(); ++i) {
@@ -206,9 +204,10 @@ Tensor Tensor::squeeze(std::optional<int> axis) const {
 Tensor Tensor::broadcast_to(const Shape& shape) const {
   const TensorImpl& t = impl_of(*this, "broadcast_to");
   internal::checked_size(shape, DType::Bool, "broadcast_to");
-  if (shape.rank() < t.shape.rank() || !(internal::broadcast_shapes(t.shape, shape, "broadcast_to") == shape))
+  const std::optional<Shape> common = internal::common_shape(t.shape, shape);
+  if (shape.rank() < t.shape.rank() || !common || !(*common == shape))
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("broadcast_to: shape {} does not broadcast to {}", t.shape.str(), shape.str()));
+                fmt::format("broadcast_to: {} does not broadcast to {}", internal::describe(t), shape.str()));
   return make_view(t, shape, internal::broadcast_strides(t, shape), t.offset);
 }
 
@@ -217,7 +216,7 @@ Tensor Tensor::diagonal(int k) const {
   const int rank = t.shape.rank();
   if (rank < 2)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("diagonal: shape {} has fewer than 2 dimensions", t.shape.str()));
+                fmt::format("diagonal: {} has fewer than 2 dimensions", internal::describe(t)));
   const int64_t row = k < 0 ? -static_cast<int64_t>(k) : 0, column = k > 0 ? k : 0;
   const int64_t count = std::max<int64_t>(0, std::min(t.shape[rank - 2] - row, t.shape[rank - 1] - column));
   Shape shape = t.shape;
@@ -265,8 +264,8 @@ Tensor Tensor::reshape(const Shape& wanted) const {
 Tensor Tensor::flatten(int first, int last) const {
   const TensorImpl& t = impl_of(*this, "flatten");
   if (t.shape.empty()) return reshape({1});
-  first = normalize_axis(first, t.shape.rank(), "flatten");
-  last = normalize_axis(last, t.shape.rank(), "flatten");
+  first = normalize_axis(first, t, "flatten");
+  last = normalize_axis(last, t, "flatten");
   if (first > last)
     throw Error(ErrorCode::InvalidArgument, fmt::format("flatten: axis {} comes after axis {}", first, last));
   Shape shape;

@@ -45,6 +45,8 @@ void extreme_values_fill_exactly(const Device& device) {
 
 void ranges_count(const Device& device) {
   expect_values<int64_t>("arange of int", arange(5, device), {0, 1, 2, 3, 4});
+  expect_values<int64_t>("arange from start to stop", arange(2, 6, 1, device), {2, 3, 4, 5});
+  expect_values<float>("arange with a floating step", arange(0, 1, 0.25, device), {0, 0.25, 0.5, 0.75});
   expect_values<int32_t>("arange with a step", arange(2, 20, 3, int32, device), {2, 5, 8, 11, 14, 17});
   expect_values<int32_t>("arange backwards", arange(3, -3, -2, int32, device), {3, 1, -1});
   expect_values<int64_t>("arange of nothing", arange(5, 5, 1, int64, device), {});

@@ -142,7 +142,7 @@ BACKPLANE_API Tensor clip(const Tensor& x, const std::optional<Operand>& low,
 BACKPLANE_API const Tensor& clip_out(const Tensor& result, const Tensor& x, const std::optional<Operand>& low,
                                      const std::optional<Operand>& high);
 
-// Elements of `a` where `condition` (bool) is true, else of `b`.
+// Elements of `a` where `condition` is true (bool, or of another type and not 0), else of `b`.
 BACKPLANE_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
 BACKPLANE_API const Tensor& where_out(const Tensor& result, const Tensor& condition, const Operand& a,
                                       const Operand& b);
