@@ -42,6 +42,7 @@ using plugin::StatusCode;
   X(clGetMemObjectInfo)              \
   X(clCreateProgramWithSource)       \
   X(clCreateProgramWithBinary)       \
+  X(clRetainProgram)                 \
   X(clReleaseProgram)                \
   X(clBuildProgram)                  \
   X(clGetProgramInfo)                \
@@ -146,6 +147,7 @@ BACKPLANE_OPENCL_HANDLE(EventHandle, cl_event, clRetainEvent, clReleaseEvent)
 
 struct ProgramTraits {
   using Type = cl_program;
+  static void retain(cl_program value) noexcept { api().clRetainProgram(value); }
   static void release(cl_program value) noexcept { api().clReleaseProgram(value); }
 };
 using ProgramHandle = Handle<ProgramTraits>;

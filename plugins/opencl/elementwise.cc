@@ -31,16 +31,17 @@ class ElementwiseText {
       : program_(program), space_(space), rank_(rank) {}
 
   std::string cpu() const {
-    return head(1) + ", const long rows, const long columns_each, const long rows_each) {\n" +
-           "  const long c0 = get_global_id(0) * columns_each;\n"
-           "  const long c1 = min(c0 + columns_each, " +
-           space_.extent(rank_ - 1) +
-           ");\n"
-           "  const long r0 = get_global_id(1) * rows_each;\n"
-           "  const long r1 = min(r0 + rows_each, rows);\n"
-           "  for (long row = r0; row < r1; ++row) {\n" +
-           space_.take_apart(0, rank_ - 1, "row", "long") + space_.pointers(0, rank_ - 1) + kIndependent +
-           "  for (long i = c0; i < c1; ++i) {\n" + one_element("i") + "  }\n  }\n}\n";
+    const std::string columns = "  const long columns_each = " + space_.extra(0) + ";\n" +
+                                "  const long c0 = get_global_id(0) * columns_each;\n"
+                                "  const long c1 = min(c0 + columns_each, " +
+                                space_.extent(rank_ - 1) + ");\n";
+    const std::string loop = space_.take_apart(0, rank_ - 1, "row", "long") + space_.pointers(0, rank_ - 1) +
+                             kIndependent + "  for (long i = c0; i < c1; ++i) {\n" + one_element("i") +
+                             "  }\n";
+    if (rank_ == 1) return head(1) + ") {\n" + columns + loop + "}\n";
+    return head(1) + ") {\n" + columns + "  const long r0 = get_global_id(1) * " + space_.extra(1) + ";\n" +
+           "  const long r1 = min(r0 + " + space_.extra(1) + ", " + space_.extra(2) +
+           ");\n  for (long row = r0; row < r1; ++row) {\n" + loop + "  }\n}\n";
   }
 
   // `type`: of the index, "uint" where every point has a number below 2^32.
@@ -140,8 +141,8 @@ class ElementwiseKernel final : public ClKernel {
     const std::lock_guard lock(mutex_);
     std::unique_ptr<Prepared>& known = prepared_[key];
     if (known == nullptr) {
-      auto made =
-          std::make_unique<Prepared>(Prepared{SpaceText(facts(), operands_, space.rank, space.inner)});
+      auto made = std::make_unique<Prepared>(Prepared{
+          SpaceText(facts(), operands_, space.rank, space.inner, on_cpu() ? (space.rank == 1 ? 1 : 3) : 0)});
       const auto source = [&] { return source_text(space, made->text, wide); };
       BACKPLANE_OPENCL_TRY(variants_.get(device_, key, "elementwise", source, &made->variant));
       known = std::move(made);
@@ -173,9 +174,9 @@ class ElementwiseKernel final : public ClKernel {
     BACKPLANE_OPENCL_TRY(prepare(space, !on_cpu() && points > UINT32_MAX, &prepared));
     Invocation invocation(*prepared->variant);
     MemoryHandle spill;
-    BACKPLANE_OPENCL_TRY(prepared->text.pass(device_, space, &invocation, &spill));
-    pass_scalars(args, &invocation);
     if (!on_cpu()) {
+      BACKPLANE_OPENCL_TRY(prepared->text.pass(device_, space, &invocation, &spill));
+      pass_scalars(args, &invocation);
       const size_t each = group_size() * (is_dense(space) ? 4 : 1);
       invocation.value(points);
       return invocation.run(stream, {groups_for(points, each), 1, 1}, {group_size(), 1, 1}, args.label);
@@ -185,7 +186,11 @@ class ElementwiseKernel final : public ClKernel {
     const int64_t chunk = cpu_chunk(points, facts().units);
     const int64_t columns_each = std::min(columns, chunk);
     const int64_t rows_each = std::max<int64_t>(1, chunk / columns);
-    invocation.value(rows).value(columns_each).value(rows_each);
+    BACKPLANE_OPENCL_TRY(
+        space.rank == 1
+            ? prepared->text.pass(device_, space, &invocation, &spill, {columns_each})
+            : prepared->text.pass(device_, space, &invocation, &spill, {columns_each, rows_each, rows}));
+    pass_scalars(args, &invocation);
     return invocation.run(stream, {groups_for(columns, columns_each), groups_for(rows, rows_each), 1},
                           {1, 1, 1}, args.label);
   }

@@ -42,7 +42,7 @@ struct IndexText {
   // A work-item goes through its points row by row; `body` sees `i`, the innermost index, and `point`.
   std::string points(const char* name, const std::string& parameters, const std::string& body) const {
     const std::string n = space.extent(rank - 1);
-    return kReport + kernel_head(name, group) + space.parameters() +
+    return kernel_head(name, group) + space.parameters() +
            ", const long from, const long to, const long chunk, const long axis_size, const long "
            "axis_stride" +
            parameters +
@@ -61,14 +61,17 @@ struct IndexText {
   }
 
   std::string gather() const {
-    return points(
-        "gather", ", volatile __global uint* error, const ulong error_at",
-        "    if (j < -axis_size || j >= axis_size) {\n      report(error + error_at, point);\n    } else {\n"
-        "      j += j < 0 ? axis_size : 0;\n      " +
-            space.element(0, "i") + " = (&" + space.element(2, "i") + ")[j * axis_stride];\n    }\n");
+    return kReport + points("gather", ", volatile __global uint* error, const ulong error_at",
+                            "    if (j < -axis_size || j >= axis_size) {\n      report(error + error_at, "
+                            "point);\n    } else {\n"
+                            "      j += j < 0 ? axis_size : 0;\n      " +
+                                space.element(0, "i") + " = (&" + space.element(2, "i") +
+                                ")[j * axis_stride];\n    }\n");
   }
 
   std::string target() const { return "(&" + space.element(0, "i") + " - b0) + j * axis_stride - lowest"; }
+
+  std::string scatter() const { return kReport + mark() + write(); }
 
   std::string mark() const {
     return points(
@@ -122,7 +125,7 @@ class IndexKernel final : public ClKernel {
   Status pass(ClStream* stream, const Space& space, const SpaceText& text, const char* entry, Source&& source,
               int64_t from, int64_t to, More&& more) {
     Variant* variant = nullptr;
-    BACKPLANE_OPENCL_TRY(variants_.get(device_, text.key() + entry, entry, source, &variant));
+    BACKPLANE_OPENCL_TRY(variants_.get(device_, text.key(), entry, source, &variant));
     const int64_t chunk = loose_chunk(to - from, 1);
     Invocation invocation(*variant);
     MemoryHandle spill;
@@ -162,13 +165,13 @@ class IndexKernel final : public ClKernel {
       BACKPLANE_OPENCL_TRY(
           stream->fill(args.workspace, winners.offset, touched.size * sizeof zero, &zero, sizeof zero));
       BACKPLANE_OPENCL_TRY(pass(
-          stream, space, text, "mark", [&] { return generator.mark(); }, from, to,
+          stream, space, text, "mark", [&] { return generator.scatter(); }, from, to,
           [&](Invocation& invocation) {
             invocation.buffer(winners.memory).value(winners_at).value(touched.lowest);
             invocation.buffer(error).value(error_at);
           }));
       BACKPLANE_OPENCL_TRY(pass(
-          stream, space, text, "write_winners", [&] { return generator.write(); }, from, to,
+          stream, space, text, "write_winners", [&] { return generator.scatter(); }, from, to,
           [&](Invocation& invocation) {
             invocation.buffer(winners.memory).value(winners_at).value(touched.lowest);
           }));
@@ -225,7 +228,7 @@ class NonzeroKernel final : public ClKernel {
   Status run(ClStream* stream, const plugin::LaunchArgs& args) override {
     const auto get = [&](const char* entry, Variant** variant) {
       return variants_.get(
-          device_, entry, entry, [] { return std::string(kNonzero); }, variant);
+          device_, "", entry, [] { return std::string(kNonzero); }, variant);
     };
     Variant* count = nullptr;
     Variant* sum = nullptr;

@@ -108,36 +108,33 @@ class MatmulKernel final : public ClKernel {
     const Scratch b = scratch_at(*p.space.args, bytes_a(p));
     const size_t blocks = groups_for(p.depth, MatmulText::kDepth);
     const auto batches = static_cast<size_t>(count);
-    if (first == 0 || !p.packs_a_once)
-      BACKPLANE_OPENCL_TRY(step(
-          stream, p, text, "pack_a", [&] { return generator.pack(true); }, first,
-          {blocks, static_cast<size_t>(p.panels_a), p.packs_a_once ? 1 : batches}, 1,
-          [&](Invocation& invocation) {
-            invocation.buffer(a.memory).value(uint64_t{a.offset / p.element});
-          }));
-    if (first == 0 || !p.packs_b_once)
-      BACKPLANE_OPENCL_TRY(step(
-          stream, p, text, "pack_b", [&] { return generator.pack(false); }, first,
-          {blocks, static_cast<size_t>(p.panels_b), p.packs_b_once ? 1 : batches}, 1,
-          [&](Invocation& invocation) {
-            invocation.buffer(b.memory).value(uint64_t{b.offset / p.element});
-          }));
-    return step(
-        stream, p, text, "multiply", [&] { return generator.multiply(); }, first,
-        {static_cast<size_t>(p.panels_b), groups_for(p.panels_a, MatmulText::kPanels), batches}, 1,
-        [&](Invocation& invocation) {
-          invocation.buffer(a.memory).value(uint64_t{a.offset / p.element});
-          invocation.value(p.packs_a_once ? int64_t{0} : p.size_a);
-          invocation.buffer(b.memory).value(uint64_t{b.offset / p.element});
-          invocation.value(p.packs_b_once ? int64_t{0} : p.size_b);
-        });
+    const auto source = [&] { return generator.packed(); };
+    const int64_t panels_a = first == 0 || !p.packs_a_once ? p.panels_a : 0;
+    const int64_t panels_b = first == 0 || !p.packs_b_once ? p.panels_b : 0;
+    BACKPLANE_OPENCL_TRY(
+        step(stream, p, text, "pack", source, first,
+             {blocks, static_cast<size_t>(panels_a + panels_b), batches}, 1, [&](Invocation& invocation) {
+               invocation.buffer(a.memory).value(uint64_t{a.offset / p.element}).value(panels_a);
+               invocation.value(p.packs_a_once ? int64_t{1} : count);
+               invocation.buffer(b.memory).value(uint64_t{b.offset / p.element});
+               invocation.value(p.packs_b_once ? int64_t{1} : count);
+             }));
+    return step(stream, p, text, "multiply", source, first,
+                {static_cast<size_t>(p.panels_b), groups_for(p.panels_a, MatmulText::kPanels), batches}, 1,
+                [&](Invocation& invocation) {
+                  invocation.buffer(a.memory).value(uint64_t{a.offset / p.element});
+                  invocation.value(p.packs_a_once ? int64_t{0} : p.size_a);
+                  invocation.buffer(b.memory).value(uint64_t{b.offset / p.element});
+                  invocation.value(p.packs_b_once ? int64_t{0} : p.size_b);
+                });
   }
 
   template <typename Source, typename More>
   Status step(ClStream* stream, const Plan& p, const SpaceText& text, const char* entry, Source&& source,
               int64_t first, const Size3& groups, size_t group, More&& more) {
     Variant* variant = nullptr;
-    BACKPLANE_OPENCL_TRY(variants_.get(device_, text.key() + entry, entry, source, &variant));
+    BACKPLANE_OPENCL_TRY(
+        variants_.get(device_, text.key() + (p.is_small ? "small" : ""), entry, source, &variant));
     Invocation invocation(*variant);
     MemoryHandle spill;
     BACKPLANE_OPENCL_TRY(text.pass(device_, p.space, &invocation, &spill));

@@ -65,14 +65,20 @@ std::string MatmulText::scalar_list() const {
 }
 
 std::string MatmulText::head(const char* name, size_t group, const std::string& parameters) const {
-  return "typedef " + type_ + " sum_t;\n" +
-         // Where a fused multiply-add is an instruction; elsewhere it would be a slow function.
-         "#if defined(FP_FAST_FMAF) || defined(FP_FAST_FMA) || defined(__FMA__)\n#define FUSED "
-         "1\n#else\n#define FUSED 0\n#endif\n" +
-         kernel_head(name, group) + space_.parameters() + scalar_list() + ", const long first_batch" +
+  return kernel_head(name, group) + space_.parameters() + scalar_list() + ", const long first_batch" +
          parameters + ") {\n" + "  const long m = " + space_.extent(rank_ - 3) +
          ", n = " + space_.extent(rank_ - 2) + ", depth = " + space_.extent(rank_ - 1) + ";\n";
 }
+
+std::string MatmulText::types() const {
+  const std::string lanes = tile_.lanes == 1 ? "" : number(tile_.lanes);
+  // A fused multiply-add where that is an instruction; elsewhere it would be a slow function.
+  return "typedef " + type_ + " sum_t;\ntypedef " + type_ + lanes + " vec;\n" +
+         "#if defined(FP_FAST_FMAF) || defined(FP_FAST_FMA) || defined(__FMA__)\n#define FUSED 1\n"
+         "#else\n#define FUSED 0\n#endif\n";
+}
+
+std::string MatmulText::packed() const { return types() + pack() + multiply(); }
 
 std::string MatmulText::multiply_add(const std::string& a, const std::string& b, const std::string& sum,
                                      bool vector) const {
@@ -110,37 +116,32 @@ std::string MatmulText::store(const std::string& sum, const std::string& row,
   return text + "    " + store_text(result_type(desc_), place(0), values[0]) + "\n";
 }
 
-// A work-item packs one block of depth of one panel.
-std::string MatmulText::pack(bool is_a) const {
-  const std::string width = number(is_a ? tile_.rows : tile_.columns);
-  const std::string depth = number(kDepth);
-  return head(is_a ? "pack_a" : "pack_b", 1, ", __global sum_t* packed, const ulong packed_at") +
-         "  const long rows = " + (is_a ? "m" : "n") +
-         ";\n"
-         "  const long panels = (rows + " +
-         width + " - 1) / " + width +
-         ";\n"
-         "  const long panel = get_global_id(1), batch = first_batch + get_global_id(2);\n"
+// A work-item packs one block of depth of one panel: a's panels come first, then b's.
+std::string MatmulText::pack() const {
+  return head("pack", 1,
+              ", __global sum_t* packed_a, const ulong packed_a_at, const long panels_a, const long "
+              "batches_a, "
+              "__global sum_t* packed_b, const ulong packed_b_at, const long batches_b") +
+         "  const long batch = first_batch + get_global_id(2);\n"
+         "  const bool is_a = get_global_id(1) < panels_a;\n"
+         "  if (get_global_id(2) >= (is_a ? batches_a : batches_b)) return;\n"
          "  const long k0 = get_global_id(0) * " +
-         depth + ", k1 = min(k0 + " + depth + ", depth);\n" +
+         number(kDepth) + ", k1 = min(k0 + " + number(kDepth) + ", depth);\n" +
          space_.take_apart(0, rank_ - 3, "batch", "long") + space_.pointers(0, rank_ - 3) +
-         "  packed += packed_at + (get_global_id(2) * panels + panel) * depth * " + width +
-         ";\n"
-         "  const long r0 = panel * " +
-         width +
-         ";\n"
-         "  if (r0 + " +
-         width +
-         " <= rows) {\n"
-         "    for (long k = k0; k < k1; ++k)\n      for (int r = 0; r < " +
-         width + "; ++r)\n        packed[k * " + width + " + r] = " + load(is_a, "(r0 + r)", "k") +
-         ";\n  } else {\n"
-         "    for (long k = k0; k < k1; ++k)\n      for (int r = 0; r < " +
-         width +
-         "; ++r)\n"
-         "        if (r0 + r < rows) packed[k * " +
-         width + " + r] = " + load(is_a, "(r0 + r)", "k") + "; else packed[k * " + width +
-         " + r] = 0;\n  }\n}\n";
+         "  if (is_a) {\n" + pack_panel(true) + "  } else {\n" + pack_panel(false) + "  }\n}\n";
+}
+
+std::string MatmulText::pack_panel(bool is_a) const {
+  const std::string width = number(is_a ? tile_.rows : tile_.columns);
+  const std::string name = is_a ? "packed_a" : "packed_b";
+  // Past the last row any values will do: what is made of them is not stored.
+  return std::string("    const long rows = ") + (is_a ? "m" : "n") + ", panel = get_global_id(1)" +
+         (is_a ? "" : " - panels_a") + ";\n    const long panels = (rows + " + width + " - 1) / " + width +
+         ", r0 = panel * " + width + ";\n    __global sum_t* to = " + name + " + " + name +
+         "_at + (get_global_id(2) * panels + panel) * depth * " + width +
+         ";\n    for (long k = k0; k < k1; ++k)\n      for (int r = 0; r < " + width +
+         "; ++r) {\n        const long row = min(r0 + r, rows - 1);\n        to[k * " + width +
+         " + r] = " + load(is_a, "row", "k") + ";\n      }\n";
 }
 
 std::string MatmulText::multiply() const {
@@ -159,8 +160,7 @@ std::string MatmulText::multiply() const {
     }
   const std::string panels = number(kPanels);
   const std::string depth = number(kDepth);
-  return "typedef " + type_ + lanes + " vec;\n" +
-         head("multiply", 1,
+  return head("multiply", 1,
               ", __global const sum_t* packed_a, const ulong packed_a_at, const long batch_a, "
               "__global const sum_t* packed_b, const ulong packed_b_at, const long batch_b") +
          "  const long panels_a = (m + " + rows + " - 1) / " + rows + ", panels_b = (n + " + columns +
@@ -211,7 +211,7 @@ std::string MatmulText::multiply() const {
 // A work-item makes some neighbours in one row.
 std::string MatmulText::small() const {
   const std::string width = number(kSmallColumns);
-  return head("small", 1, "") +
+  return types() + head("small", 1, "") +
          "  const long r = get_global_id(1), batch = first_batch + get_global_id(2);\n"
          "  const long c0 = get_global_id(0) * " +
          width + ";\n  const int count = (int)min((long)" + width + ", n - c0);\n" +
@@ -245,7 +245,7 @@ std::string MatmulText::group() const {
       write += "  if (" + row + " < m && " + column + " < n) {\n" + store(sum, row, column) + "  }\n";
     }
   }
-  return head("multiply", 256, "") +
+  return types() + head("multiply", 256, "") +
          "  __local sum_t tile_a[16][65];\n  __local sum_t tile_b[16][65];\n"
          "  const int id = get_local_id(0), x = id & 15, y = id >> 4;\n"
          "  const long c0 = get_group_id(0) * 64L, r0 = get_group_id(1) * 64L, batch = first_batch + "

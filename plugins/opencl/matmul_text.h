@@ -29,8 +29,8 @@ class MatmulText {
  public:
   MatmulText(const Facts& facts, const plugin::KernelDesc& desc, const SpaceText& space, uint32_t rank);
 
-  std::string pack(bool is_a) const;
-  std::string multiply() const;
+  // The kernels pack and multiply.
+  std::string packed() const;
   std::string small() const;
   std::string group() const;
 
@@ -40,6 +40,10 @@ class MatmulText {
   static constexpr int64_t kGroupSide = 64;     // rows and columns of a GPU group's tile
 
  private:
+  std::string types() const;
+  std::string pack() const;
+  std::string pack_panel(bool is_a) const;
+  std::string multiply() const;
   std::string head(const char* name, size_t group, const std::string& parameters) const;
   std::string scalar_list() const;
   std::string multiply_add(const std::string& a, const std::string& b, const std::string& sum,

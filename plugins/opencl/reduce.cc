@@ -78,18 +78,19 @@ class ReduceKernel final : public ClKernel {
     const Plan made = plan(args);
     const SpaceText text(facts(), reduce_operands(desc_), made.space.rank, made.space.inner);
     const ReduceText generator(desc_, text, made.space, made.reduced_rank);
-    const std::string key = text.key() + "/" + std::to_string(made.reduced_rank);
-    BACKPLANE_OPENCL_TRY(on_cpu() ? reduce_on_cpu(stream, args, made, text, generator, key)
-                                  : reduce_on_gpu(stream, args, made, text, generator, key));
+    std::string key = text.key() + "/" + std::to_string(made.reduced_rank);
+    BACKPLANE_OPENCL_TRY(on_cpu() ? reduce_on_cpu(stream, args, made, text, generator, &key)
+                                  : reduce_on_gpu(stream, args, made, text, generator, &key));
     if (made.splits == 1) return kOk;
     Variant* variant = nullptr;
+    // The program of the first step has this kernel too.
     BACKPLANE_OPENCL_TRY(variants_.get(
-        device_, key + "finish", "finish", [&] { return generator.finish(); }, &variant));
+        device_, key, "finish", [] { return std::string(); }, &variant));
     return launch_variant(stream, args, made, text, *variant, {static_cast<size_t>(made.outputs), 1, 1}, 1);
   }
 
   Status reduce_on_cpu(ClStream* stream, const plugin::LaunchArgs& args, const Plan& made,
-                       const SpaceText& text, const ReduceText& generator, const std::string& key) {
+                       const SpaceText& text, const ReduceText& generator, std::string* key) {
     const auto splits = static_cast<size_t>(made.splits);
     Variant* variant = nullptr;
     if (made.by_columns) {
@@ -97,27 +98,29 @@ class ReduceKernel final : public ClKernel {
       const uint32_t across = made.space.rank - made.reduced_rank - 1;
       for (uint32_t k = 1; k <= desc_.program.input_count; ++k)
         strides += made.space.stride(k, across) == 0 ? '0' : '1';
+      *key += "columns" + strides;
       BACKPLANE_OPENCL_TRY(variants_.get(
-          device_, key + "columns" + strides, "reduce", [&] { return generator.columns(); }, &variant));
+          device_, *key, "reduce", [&] { return generator.columns(); }, &variant));
       const int64_t width = made.space.shape[across];
       const size_t blocks =
           groups_for(width, ReduceText::kColumns) * static_cast<size_t>(made.outputs / width);
       return launch_variant(stream, args, made, text, *variant, {blocks, splits, 1}, 1);
     }
     const int64_t each = made.reduced >= 4096 ? 1 : 4096 / made.reduced < 64 ? 16 : 256;
+    *key += "rows" + std::to_string(each);
     BACKPLANE_OPENCL_TRY(variants_.get(
-        device_, key + "rows" + std::to_string(each), "reduce", [&] { return generator.rows(each); },
-        &variant));
+        device_, *key, "reduce", [&] { return generator.rows(each); }, &variant));
     return launch_variant(stream, args, made, text, *variant, {groups_for(made.outputs, each), splits, 1}, 1);
   }
 
   Status reduce_on_gpu(ClStream* stream, const plugin::LaunchArgs& args, const Plan& made,
-                       const SpaceText& text, const ReduceText& generator, const std::string& key) {
+                       const SpaceText& text, const ReduceText& generator, std::string* key) {
     const size_t most = std::bit_floor(std::max<uint64_t>(1, facts().local_memory / partial_size_));
     const size_t size = std::min(group_size(), most);
     Variant* variant = nullptr;
+    *key += "group";
     BACKPLANE_OPENCL_TRY(variants_.get(
-        device_, key + "group", "reduce", [&] { return generator.group(size); }, &variant));
+        device_, *key, "reduce", [&] { return generator.group(size); }, &variant));
     return launch_variant(stream, args, made, text, *variant,
                           {static_cast<size_t>(made.outputs), static_cast<size_t>(made.splits), 1}, size);
   }

@@ -44,7 +44,7 @@ ReduceText::ReduceText(const KernelDesc& desc, const SpaceText& space, const Spa
       accumulator_(accumulator(static_cast<ReduceOp>(desc.op), desc.compute_type)) {}
 
 std::string ReduceText::head(const char* name, size_t group) const {
-  return accumulator_.text + kernel_head(name, group) + space_.parameters() +
+  return kernel_head(name, group) + space_.parameters() +
          scalar_parameters(desc_.program, {"p", {}, prologue_scalar, ""}) +
          scalar_parameters(desc_.epilogue, {"e", {}, epilogue_scalar, ""}) +
          ", __global acc_t* partials, const ulong partials_at, const long outputs, const long splits, "
@@ -87,7 +87,7 @@ std::string ReduceText::keep(const std::string& acc, const std::string& output) 
 std::string ReduceText::rows(int64_t outputs_each) const {
   const std::string lanes = std::to_string(kLanes);
   const std::string n = space_.extent(rank_ - 1);
-  return head("reduce", 1) +
+  return finish() + head("reduce", 1) +
          "  const long split = get_global_id(1);\n"
          "  const long first = split * split_size, last = min(first + split_size, reduced);\n"
          "  const long o0 = get_global_id(0) * " +
@@ -148,7 +148,7 @@ std::string ReduceText::columns() const {
     return load_text(desc_.program.input_types[i], "r" + std::to_string(i + 1) + "[0]");
   };
   const std::string body = program_text(desc_.program, {"p", input, prologue_scalar, ""}, &values);
-  return head("reduce", 1) +
+  return finish() + head("reduce", 1) +
          "  const long split = get_global_id(1);\n"
          "  const long first = split * split_size, last = min(first + split_size, reduced);\n"
          "  const long blocks = (" +
@@ -180,7 +180,7 @@ std::string ReduceText::columns() const {
 
 std::string ReduceText::group(size_t size) const {
   const std::string n = std::to_string(size);
-  return head("reduce", size) + "  __local acc_t shared[" + n + "];\n" +
+  return finish() + head("reduce", size) + "  __local acc_t shared[" + n + "];\n" +
          "  const long split = get_group_id(1);\n"
          "  const long o = get_group_id(0);\n"
          "  const long first = split * split_size, last = min(first + split_size, reduced);\n"
@@ -203,7 +203,7 @@ std::string ReduceText::group(size_t size) const {
 }
 
 std::string ReduceText::finish() const {
-  return head("finish", 1) +
+  return accumulator_.text + head("finish", 1) +
          "  const long o = get_global_id(0);\n"
          "  acc_t acc = partials[o * splits];\n"
          "  for (long s = 1; s < splits; ++s) acc = acc_merge(acc, partials[o * splits + s]);\n" +

@@ -10,8 +10,8 @@
 
 namespace backplane::opencl {
 
-// The kernels of one reduction in one layout. All have the same parameters: the space's, the scalars, and
-// "partials, partials_at (in acc_t), outputs, splits, split_size, reduced".
+// The programs of one reduction in one layout. All kernels have the same parameters: the space's, the
+// scalars, and "partials, partials_at (in acc_t), outputs, splits, split_size, reduced".
 class ReduceText {
  public:
   ReduceText(const plugin::KernelDesc& desc, const SpaceText& space, const Space& launch,
@@ -23,12 +23,11 @@ class ReduceText {
   std::string columns() const;
   // A GPU group takes one output in one split.
   std::string group(size_t size) const;
-  // A work-item puts the splits of one output together.
-  std::string finish() const;
-
   static constexpr int kColumns = 64;
 
  private:
+  // A kernel of its own, in each of these programs: a work-item puts the splits of one output together.
+  std::string finish() const;
   std::string head(const char* name, size_t group) const;
   std::string value(const std::string& index_of_inner) const;
   std::string store(const std::string& acc) const;

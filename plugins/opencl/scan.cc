@@ -20,6 +20,9 @@ class ScanText {
   ScanText(const KernelDesc& desc, const Accumulator& accumulator, const SpaceText& space, uint32_t rank)
       : desc_(desc), accumulator_(accumulator), space_(space), rank_(rank) {}
 
+  std::string program() const { return accumulator_.text + totals() + prefixes() + elements(); }
+
+ private:
   std::string totals() const {
     return head("totals") + begin() +
            "  acc_t acc = acc_none();\n"
@@ -50,9 +53,8 @@ class ScanText {
            element() + (exclusive ? store + add : add + store) + "  }\n}\n";
   }
 
- private:
   std::string head(const char* name) const {
-    return accumulator_.text + kernel_head(name, 1) + space_.parameters() +
+    return kernel_head(name, 1) + space_.parameters() +
            ", __global acc_t* prefixes, const ulong prefixes_at, const long chunks, const long chunk_size) "
            "{\n"
            "  prefixes += prefixes_at;\n";
@@ -112,9 +114,10 @@ class ScanKernel final : public ClKernel {
     const int64_t size = chunk_size(space);
     const int64_t count = chunks(space, size);
     const auto rows = static_cast<size_t>(space.points(0, space.rank - 1));
-    const auto step = [&](const char* entry, auto&& source, const Size3& groups) -> Status {
+    const auto step = [&](const char* entry, const Size3& groups) -> Status {
       Variant* variant = nullptr;
-      BACKPLANE_OPENCL_TRY(variants_.get(device_, text.key() + entry, entry, source, &variant));
+      BACKPLANE_OPENCL_TRY(variants_.get(
+          device_, text.key(), entry, [&] { return generator.program(); }, &variant));
       Invocation invocation(*variant);
       MemoryHandle spill;
       BACKPLANE_OPENCL_TRY(text.pass(device_, space, &invocation, &spill));
@@ -127,12 +130,10 @@ class ScanKernel final : public ClKernel {
     };
     const Size3 all = {static_cast<size_t>(count), rows, 1};
     if (count > 1) {
-      BACKPLANE_OPENCL_TRY(step(
-          "totals", [&] { return generator.totals(); }, all));
-      BACKPLANE_OPENCL_TRY(step("prefixes", [&] { return generator.prefixes(); }, {rows, 1, 1}));
+      BACKPLANE_OPENCL_TRY(step("totals", all));
+      BACKPLANE_OPENCL_TRY(step("prefixes", {rows, 1, 1}));
     }
-    return step(
-        "elements", [&] { return generator.elements(); }, all);
+    return step("elements", all);
   }
 
   const Accumulator accumulator_;

@@ -92,6 +92,12 @@ class SortText {
   SortText(const KernelDesc& desc, const SpaceText& space, uint32_t rank, size_t group, bool wide)
       : desc_(desc), space_(space), rank_(rank), group_(group), wide_(wide) {}
 
+  std::string program() const {
+    return key_text(desc_.types[0], (desc_.flags & plugin::kSortDescending) != 0) +
+           (wide_ ? "typedef ulong position;\n" : "typedef uint position;\n") + blocks() + merge() + finish();
+  }
+
+ private:
   // Reads the input and sorts blocks, into the "to" half.
   std::string blocks() const {
     const std::string block = std::to_string(kBlock);
@@ -135,14 +141,11 @@ class SortText {
            "  for (long i = first; i < min(first + segment, n); ++i) {\n" + store + "  }\n}\n";
   }
 
- private:
   uint32_t input() const {
     return ((desc_.flags & plugin::kSortValues) != 0) + ((desc_.flags & plugin::kSortIndices) != 0);
   }
   std::string head(const char* name) const {
-    return key_text(desc_.types[0], (desc_.flags & plugin::kSortDescending) != 0) +
-           (wide_ ? "typedef ulong position;\n" : "typedef uint position;\n") + kernel_head(name, group_) +
-           space_.parameters() + ", " + kSortParameters + ") {\n" + kSortPointers;
+    return kernel_head(name, group_) + space_.parameters() + ", " + kSortParameters + ") {\n" + kSortPointers;
   }
 
   const KernelDesc& desc_;
@@ -185,18 +188,16 @@ class SortKernel final : public ClKernel {
     const int64_t n = space.shape[space.rank - 1];
     const int64_t longest = on_cpu() ? 2048 : 16;
     bool from_second = true;  // the first step writes the first half
-    const auto step = [&](const char* entry, auto&& source, int64_t width, int64_t segment) -> Status {
+    const auto source = [&] { return generator.program(); };
+    const auto step = [&](const char* entry, int64_t width, int64_t segment) -> Status {
       BACKPLANE_OPENCL_TRY(launch_step(stream, space, text, entry, source, from_second, width, segment));
       from_second = !from_second;
       return kOk;
     };
-    BACKPLANE_OPENCL_TRY(step(
-        "blocks", [&] { return generator.blocks(); }, kBlock, kBlock));
+    BACKPLANE_OPENCL_TRY(step("blocks", kBlock, kBlock));
     for (int64_t width = kBlock; width < n; width *= 2)
-      BACKPLANE_OPENCL_TRY(step(
-          "merge", [&] { return generator.merge(); }, width, std::min(2 * width, longest)));
-    return step(
-        "finish", [&] { return generator.finish(); }, n, std::min(n, on_cpu() ? int64_t{4096} : int64_t{4}));
+      BACKPLANE_OPENCL_TRY(step("merge", width, std::min(2 * width, longest)));
+    return step("finish", n, std::min(n, on_cpu() ? int64_t{4096} : int64_t{4}));
   }
 
   template <typename Source>
@@ -204,7 +205,7 @@ class SortKernel final : public ClKernel {
                      Source&& source, bool from_second, int64_t width, int64_t segment) {
     Variant* variant = nullptr;
     BACKPLANE_OPENCL_TRY(
-        variants_.get(device_, text.key() + entry + (is_wide(space) ? "w" : ""), entry, source, &variant));
+        variants_.get(device_, text.key() + (is_wide(space) ? "w" : ""), entry, source, &variant));
     const int64_t n = space.shape[space.rank - 1];
     const int64_t rows = space.points(0, space.rank - 1);
     const uint64_t position_size = is_wide(space) ? 8 : 4;

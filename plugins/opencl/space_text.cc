@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opencl/space_text.h"
 
-#include <cstring>
+#include <algorithm>
+#include <bit>
 
 #include "opencl/device.h"
 
@@ -37,40 +38,57 @@ Space read_space(const plugin::LaunchArgs& args) {
   return space;
 }
 
-SpaceText::SpaceText(const Facts& facts, std::vector<OperandText> operands, uint32_t rank, std::string inner)
-    : operands_(std::move(operands)), rank_(rank), inner_(std::move(inner)), width_(2) {
-  while (width_ < rank_ + 1) width_ *= 2;
+namespace {
+
+constexpr uint32_t kVector = 16;  // longs in the widest vector
+
+// Longs in the vector that holds what is left: 2, 4, 8 or 16.
+uint32_t vector_width(uint32_t left) noexcept {
+  return left >= kVector ? kVector : std::bit_ceil(std::max(2u, left));
+}
+
+}  // namespace
+
+SpaceText::SpaceText(const Facts& facts, std::vector<OperandText> operands, uint32_t rank, std::string inner,
+                     uint32_t extras)
+    : operands_(std::move(operands)), rank_(rank), inner_(std::move(inner)), extras_(extras) {
   // 200 bytes are left for whatever else the kernel takes.
-  const size_t needed = operands_.size() * (8 + 8 * width_) + 8 * width_ + 200;
+  const size_t needed = operands_.size() * sizeof(cl_mem) + (count() + kVector - 1) / kVector * 128 + 200;
   in_memory_ = needed > facts.largest_parameters;
 }
 
 std::string SpaceText::key() const { return std::to_string(rank_) + inner_; }
 
-std::string SpaceText::parameters() const {
-  const std::string vector = "long" + std::to_string(width_);
-  std::string text;
-  for (size_t k = 0; k < operands_.size(); ++k) {
-    text += std::string(k == 0 ? "" : ", ") + "__global " + (operands_[k].is_output ? "" : "const ") +
-            operands_[k].memory_type + "* b" + std::to_string(k);
-    if (!in_memory_) text += ", const " + vector + " g" + std::to_string(k);
-  }
-  return text + (in_memory_ ? ", __global const long* geometry" : ", const " + vector + " shape");
+uint32_t SpaceText::count() const {
+  return static_cast<uint32_t>(operands_.size()) * (rank_ + 1) + rank_ + extras_;
 }
 
-std::string SpaceText::number(uint32_t operand, uint32_t which) const {
+std::string SpaceText::parameters() const {
+  std::string text;
+  for (size_t k = 0; k < operands_.size(); ++k)
+    text += std::string(k == 0 ? "" : ", ") + "__global " + (operands_[k].is_output ? "" : "const ") +
+            operands_[k].memory_type + "* b" + std::to_string(k);
+  if (in_memory_) return text + ", __global const long* geometry";
+  for (uint32_t first = 0; first < count(); first += kVector)
+    text += ", const long" + std::to_string(vector_width(count() - first)) + " g" +
+            std::to_string(first / kVector);
+  return text;
+}
+
+std::string SpaceText::number(uint32_t index) const {
   constexpr char kHex[] = "0123456789abcdef";
-  if (in_memory_) return "geometry[" + std::to_string(operand * (rank_ + 1) + which) + "]";
-  return (operand == operands_.size() ? "shape" : "g" + std::to_string(operand)) + ".s" + kHex[which];
+  if (in_memory_) return "geometry[" + std::to_string(index) + "]";
+  return "g" + std::to_string(index / kVector) + ".s" + kHex[index % kVector];
 }
 
 std::string SpaceText::extent(uint32_t dimension) const {
-  return number(static_cast<uint32_t>(operands_.size()), dimension);
+  return number(static_cast<uint32_t>(operands_.size()) * (rank_ + 1) + dimension);
 }
-std::string SpaceText::offset(uint32_t operand) const { return number(operand, 0); }
+std::string SpaceText::extra(uint32_t index) const { return number(count() - extras_ + index); }
+std::string SpaceText::offset(uint32_t operand) const { return number(operand * (rank_ + 1)); }
 std::string SpaceText::stride(uint32_t operand, uint32_t dimension) const {
   if (dimension + 1 == rank_ && inner_[operand] != 's') return std::string(1, inner_[operand]);
-  return number(operand, dimension + 1);
+  return number(operand * (rank_ + 1) + 1 + dimension);
 }
 
 std::string SpaceText::take_apart(uint32_t first, uint32_t last, const std::string& index,
@@ -117,29 +135,28 @@ std::string SpaceText::element(uint32_t operand, const std::string& index) const
 }
 
 Status SpaceText::pass(const ClDevice& device, const Space& space, Invocation* invocation,
-                       MemoryHandle* spill) const {
-  constexpr size_t kMost = (plugin::kMaxInputs + plugin::kMaxOutputs + 1) * 16;
+                       MemoryHandle* spill, std::initializer_list<int64_t> extras) const {
+  constexpr size_t kMost = 32 * (plugin::kMaxRank + 2) + 2 * kVector;
   int64_t numbers[kMost];  // of a launch that is on its way: no allocation
-  const uint32_t step = in_memory_ ? rank_ + 1 : width_;
-  const size_t bytes = (operands_.size() + 1) * step * sizeof(int64_t);
-  std::memset(numbers, 0, bytes);
   int64_t* at = numbers;
-  for (uint32_t k = 0; k < operands_.size(); ++k, at += step) {
+  for (uint32_t k = 0; k < operands_.size(); ++k) {
     const plugin::Operand& operand = space.args->operand(k);
-    at[0] = static_cast<int64_t>(operand.offset / operands_[k].element_size);
-    for (uint32_t d = 0; d < rank_; ++d) at[d + 1] = space.stride(k, d);
+    *at++ = static_cast<int64_t>(operand.offset / operands_[k].element_size);
+    for (uint32_t d = 0; d < rank_; ++d) *at++ = space.stride(k, d);
     invocation->buffer(operand.buffer == nullptr ? nullptr
                                                  : static_cast<ClBuffer*>(operand.buffer)->memory());
-    if (!in_memory_) invocation->bytes(at, width_ * sizeof(int64_t));
   }
-  for (uint32_t d = 0; d < rank_; ++d) at[d] = space.shape[d];
+  for (uint32_t d = 0; d < rank_; ++d) *at++ = space.shape[d];
+  for (const int64_t extra : extras) *at++ = extra;
   if (!in_memory_) {
-    invocation->bytes(at, width_ * sizeof(int64_t));
+    std::fill_n(at, kVector, 0);  // the last vector may be wider than what is left
+    for (uint32_t first = 0; first < count(); first += kVector)
+      invocation->bytes(numbers + first, vector_width(count() - first) * sizeof(int64_t));
     return kOk;
   }
   cl_int code = CL_SUCCESS;
-  *spill = MemoryHandle(
-      api().clCreateBuffer(device.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, numbers, &code));
+  *spill = MemoryHandle(api().clCreateBuffer(device.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                             count() * sizeof(int64_t), numbers, &code));
   invocation->buffer(spill->get());
   return cl_status(code, "clCreateBuffer");
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operands and iteration spaces as kernel parameters. Each operand is two of them: a pointer `b<k>` and one
-// vector of longs `g<k>` with its offset, in elements, and its strides; the shape is one more. Where that
-// would be more than the device's parameter space holds, all numbers lie in a small buffer instead.
+// Operands and iteration spaces as kernel parameters: a pointer `b<k>` for each operand, then all numbers
+// (each operand's offset, in elements, and strides; the shape; whatever else the kernel wants), packed into
+// as few vectors of longs `g<i>` as will do, because drivers take time for every argument. Where they would
+// be more than the device's parameter space holds, they lie in a small buffer instead.
 #ifndef BACKPLANE_PLUGINS_OPENCL_SPACE_TEXT_H_
 #define BACKPLANE_PLUGINS_OPENCL_SPACE_TEXT_H_
 
@@ -38,13 +39,16 @@ Space read_space(const plugin::LaunchArgs& args);
 
 class SpaceText {
  public:
-  SpaceText(const Facts& facts, std::vector<OperandText> operands, uint32_t rank, std::string inner);
+  // `extras`: how many numbers of its own the kernel wants.
+  SpaceText(const Facts& facts, std::vector<OperandText> operands, uint32_t rank, std::string inner,
+            uint32_t extras = 0);
 
   // What distinguishes this text from that for other launches of the same kernel.
   std::string key() const;
-  // "__global float* b0, const long4 g0, ..., const long4 shape": the first parameters of the kernel.
+  // "__global float* b0, ..., const long8 g0": the first parameters of the kernel.
   std::string parameters() const;
   std::string extent(uint32_t dimension) const;
+  std::string extra(uint32_t index) const;
   std::string stride(uint32_t operand, uint32_t dimension) const;
   std::string offset(uint32_t operand) const;
   // Statements that take `index` apart into i<first> ... i<last-1>, as numbers of type `type`.
@@ -58,15 +62,17 @@ class SpaceText {
   std::string element(uint32_t operand, const std::string& index) const;
 
   // Sets the parameters; `spill` must live until the launch is queued.
-  Status pass(const ClDevice& device, const Space& space, Invocation* invocation, MemoryHandle* spill) const;
+  Status pass(const ClDevice& device, const Space& space, Invocation* invocation, MemoryHandle* spill,
+              std::initializer_list<int64_t> extras = {}) const;
 
  private:
-  std::string number(uint32_t operand, uint32_t which) const;
+  uint32_t count() const;  // of numbers
+  std::string number(uint32_t index) const;
 
   std::vector<OperandText> operands_;
   uint32_t rank_;
   std::string inner_;
-  uint32_t width_;  // longs in a vector
+  uint32_t extras_;
   bool in_memory_;  // the numbers lie in a buffer
 };
 

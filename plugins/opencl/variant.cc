@@ -120,6 +120,10 @@ Status build_variant(const ClDevice& device, const std::string& source, const ch
                StatusCode::Internal, variant);
 }
 
+Status build_sibling(const Variant& other, const char* entry, std::unique_ptr<Variant>* variant) {
+  return make_kernel(ProgramHandle::retained(other.program_.get()), entry, variant);
+}
+
 Status build_user_variant(const ClDevice& device, const std::string& source, const std::string& options,
                           const char* entry, std::unique_ptr<Variant>* variant) {
   return build(device, source, options, entry, StatusCode::InvalidArgument, variant);

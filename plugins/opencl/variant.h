@@ -26,6 +26,7 @@ class Variant {
 
  private:
   friend class Invocation;
+  friend Status build_sibling(const Variant& other, const char* entry, std::unique_ptr<Variant>* variant);
   ProgramHandle program_;
   KernelHandle kernel_;
   std::mutex mutex_;
@@ -36,27 +37,35 @@ class Variant {
 Status build_variant(const ClDevice& device, const std::string& source, const char* entry,
                      std::unique_ptr<Variant>* variant);
 
+// Another kernel of the same program.
+Status build_sibling(const Variant& other, const char* entry, std::unique_ptr<Variant>* variant);
+
 // The user's own program: `source` as it stands and with these options.
 Status build_user_variant(const ClDevice& device, const std::string& source, const std::string& options,
                           const char* entry, std::unique_ptr<Variant>* variant);
 
-// Variants of one kernel by name, each compiled when first wanted. Thread-safe.
+// Kernels by their programs' keys, each program compiled when first wanted. Thread-safe.
 class VariantSet {
  public:
-  // `source()` returns the text of a kernel named `entry`.
+  // `source()` returns the program's text, which has a kernel named `entry`.
   template <typename Source>
   Status get(const ClDevice& device, const std::string& key, const char* entry, Source&& source,
              Variant** variant) {
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<Variant>& known = variants_[key];
-    if (known == nullptr) BACKPLANE_OPENCL_TRY(build_variant(device, source(), entry, &known));
-    *variant = known.get();
+    std::map<std::string, std::unique_ptr<Variant>>& program = programs_[key];
+    if (program.find(entry) == program.end()) {
+      std::unique_ptr<Variant> made;
+      BACKPLANE_OPENCL_TRY(program.empty() ? build_variant(device, source(), entry, &made)
+                                           : build_sibling(*program.begin()->second, entry, &made));
+      program[entry] = std::move(made);
+    }
+    *variant = program[entry].get();
     return kOk;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Variant>> variants_;
+  std::map<std::string, std::map<std::string, std::unique_ptr<Variant>>> programs_;
 };
 
 using Size3 = std::array<size_t, 3>;

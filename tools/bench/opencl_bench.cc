@@ -217,10 +217,10 @@ int main(int argc, char** argv) {
     }
     const auto context = std::make_shared<Context>(loaded->backend(), 0);
     const Bare bare(*context);
-    products(context, bare);
     additions(context, bare, "add of 1024 float32, pipelined", 1024, kLaunches, Goal::TimeAtMost, 1.3);
     additions(context, bare, "add of 2^24 float32", kLarge, 1, Goal::SpeedAtLeast, 0.95);
     copies(context, bare);
+    products(context, bare);
     return backplane::bench::run_pairs(argc, argv, std::string("OpenCL: ") + context->properties().name);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
