@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "opencl/clblast.h"
 #include "opencl/device.h"
 #include "opencl/families.h"
 #include "opencl/generate.h"
@@ -88,9 +89,13 @@ class MatmulKernel final : public ClKernel {
     const auto batches = static_cast<size_t>(p.batches);
     if (!on_cpu()) {
       const size_t side = MatmulText::kGroupSide;
-      return step(
-          stream, p, text, "multiply", [&] { return generator.group(); }, 0,
-          {groups_for(p.n, side), groups_for(m, side), batches}, 256, [](Invocation&) {});
+      const auto own = [&] {
+        return step(
+            stream, p, text, "multiply", [&] { return generator.group(); }, 0,
+            {groups_for(p.n, side), groups_for(m, side), batches}, 256, [](Invocation&) {});
+      };
+      if (const auto product = clblast_product(desc_, p.space)) return clblast_.run(stream, *product, own);
+      return own();
     }
     if (p.is_small)
       return step(
@@ -147,6 +152,8 @@ class MatmulKernel final : public ClKernel {
     more(invocation);
     return invocation.run(stream, groups, {group, 1, 1}, p.space.args->label);
   }
+
+  ClblastChoice clblast_;
 };
 
 }  // namespace

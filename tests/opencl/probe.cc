@@ -2,9 +2,10 @@
 //
 // Loads the plugin in a fresh process, under whatever environment the test has made, and prints what it
 // finds:
-//   opencl_probe PLUGIN [--compute] [KEY=VALUE]...
+//   opencl_probe PLUGIN [--compute] [--multiply] [KEY=VALUE]...
 // One line each: "failed: ...", "device 0: name", "device 0 field: value" (n/a where unknown), "note:
-// subject: cause [remedy]", and with --compute "device 0 computes: ok" or what went wrong.
+// subject: cause [remedy]", and with --compute or --multiply "device 0 computes: ok" (or "multiplies") or
+// what went wrong.
 #include <cstdio>
 #include <exception>
 
@@ -63,6 +64,45 @@ void compute(plugin::Backend& backend, uint32_t index) {
   require_same(context.download(*out, DType::Int32, 1000), expected, "the sum");
 }
 
+// A product of whole matrices, the second operand transposed: small integers, whose sums float32 holds
+// exactly.
+void multiply(plugin::Backend& backend, uint32_t index) {
+  constexpr int64_t kM = 512, kN = 512, kDepth = 256, kOffset = 3;
+  Context context(backend, index);
+  Values a(DType::Float32, kM * kDepth + kOffset), b(DType::Float32, kDepth * kN + kOffset);
+  for (int64_t i = 0; i < kM * kDepth; ++i) a.set(kOffset + i, static_cast<double>(i * 7 % 11 - 5));
+  for (int64_t i = 0; i < kDepth * kN; ++i) b.set(kOffset + i, static_cast<double>(i * 5 % 13 - 6));
+  const auto left = context.upload(a), right = context.upload(b), out = context.allocate(4 * kM * kN);
+  plugin::KernelDesc desc = make_desc(plugin::Family::Matmul);
+  for (DType& type : desc.types) type = DType::Float32;
+  desc.compute_type = DType::Float32;
+  const auto kernel = context.create_kernel(desc);
+  std::vector<int64_t> sums(kM * kN);
+  for (int64_t r = 0; r < kM; ++r)
+    for (int64_t c = 0; c < kN; ++c)
+      for (int64_t k = 0; k < kDepth; ++k)
+        sums[static_cast<size_t>(r * kN + c)] +=
+            ((r * kDepth + k) * 7 % 11 - 5) * ((c * kDepth + k) * 5 % 13 - 6);
+  Values expected(DType::Float32, kM * kN);
+  for (int64_t i = 0; i < kM * kN; ++i) expected.set(i, static_cast<double>(sums[static_cast<size_t>(i)]));
+  Launch launch({kM, kN, kDepth});
+  launch.operand(*out, DType::Float32, {kN, 1, 0});
+  launch.operand(*left, DType::Float32, {kDepth, 0, 1}, kOffset);
+  launch.operand(*right, DType::Float32, {0, kDepth, 1}, kOffset);
+  launch.run(context, *kernel);
+  require_same(context.download(*out, DType::Float32, kM * kN), expected, "the product");
+}
+
+void try_it(const char* what, void (*work)(plugin::Backend&, uint32_t), plugin::Backend& backend,
+            uint32_t index) {
+  try {
+    work(backend, index);
+    std::printf("device %u %s: ok\n", index, what);
+  } catch (const std::exception& error) {
+    std::printf("device %u %s: %s\n", index, what, error.what());
+  }
+}
+
 void print_notes(plugin::Backend& backend) {
   for (uint32_t i = 0; i < backend.note_count(); ++i) {
     plugin::Note note{};
@@ -77,11 +117,14 @@ void print_notes(plugin::Backend& backend) {
 int main(int count, char** values) {
   Options options;
   bool computes = false;
+  bool multiplies = false;
   for (int i = 1; i < count; ++i) {
     const std::string value = values[i];
     const size_t equals = value.find('=');
     if (value == "--compute") {
       computes = true;
+    } else if (value == "--multiply") {
+      multiplies = true;
     } else if (i == 1) {
       options.plugin_path = value;
     } else {
@@ -92,13 +135,8 @@ int main(int count, char** values) {
     LoadedPlugin loaded(options);
     for (uint32_t i = 0; i < loaded.backend().device_count(); ++i) {
       print_device(loaded.backend(), i);
-      if (!computes) continue;
-      try {
-        compute(loaded.backend(), i);
-        std::printf("device %u computes: ok\n", i);
-      } catch (const std::exception& error) {
-        std::printf("device %u computes: %s\n", i, error.what());
-      }
+      if (computes) try_it("computes", compute, loaded.backend(), i);
+      if (multiplies) try_it("multiplies", multiply, loaded.backend(), i);
     }
     print_notes(loaded.backend());
   } catch (const std::exception& error) {
