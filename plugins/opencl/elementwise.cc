@@ -23,6 +23,10 @@ std::vector<OperandText> operands_of(const Program& program) {
   return operands;
 }
 
+constexpr uint64_t kStreamed = 64;  // bytes stored past the caches at a time
+// Results from here on, where the device does not say how large its caches are.
+constexpr uint64_t kUsualCache = uint64_t{8} << 20;
+
 std::string scalar_name(uint32_t i) { return "sc" + std::to_string(i); }
 
 class ElementwiseText {
@@ -42,6 +46,31 @@ class ElementwiseText {
     return head(1) + ") {\n" + columns + "  const long r0 = get_global_id(1) * " + space_.extra(1) + ";\n" +
            "  const long r1 = min(r0 + " + space_.extra(1) + ", " + space_.extra(2) +
            ");\n  for (long row = r0; row < r1; ++row) {\n" + loop + "  }\n}\n";
+  }
+
+  // For one contiguous result that is larger than the caches: blocks of it are computed aside and stored past
+  // them, where the compiler can. Whatever is before and behind whole blocks is stored as ever.
+  std::string cpu_streaming() const {
+    const std::string type = type_row(output_type(program_, 0)).memory;
+    const auto size = std::to_string(plugin::size_of(output_type(program_, 0)));
+    const std::string lanes = std::to_string(kStreamed / plugin::size_of(output_type(program_, 0)));
+    const std::string until =
+        kIndependent + std::string("  for (; i < until; ++i) {\n") + one_element("i") + "  }\n";
+    return head(1) + ") {\n  const long each = " + space_.extra(0) +
+           ";\n  long i = get_global_id(0) * each;\n  const long last = min(i + each, " +
+           space_.extent(rank_ - 1) + ");\n" + space_.pointers(0, rank_ - 1) +
+           "  long until = last;\n"
+           "#if defined(__has_builtin)\n#if __has_builtin(__builtin_nontemporal_store)\n"
+           "  until = min(last, i + (long)((-(ulong)(p0 + i) & " +
+           std::to_string(kStreamed - 1) + ") / " + size + "));\n" + until + "  for (; i + " + lanes +
+           " <= last; i += " + lanes + ") {\n    union {\n      " + type + " one[" + lanes +
+           "];\n      ulong4 vector[" + std::to_string(kStreamed / 32) + "];\n    } block;\n" + kIndependent +
+           "    for (int l = 0; l < " + lanes + "; ++l) {\n    const long at = i + l;\n" +
+           one_element("at", "block.one[l]") + "    }\n    for (int v = 0; v < " +
+           std::to_string(kStreamed / 32) +
+           "; ++v)\n      __builtin_nontemporal_store(block.vector[v], (__global ulong4*)(p0 + i) + v);\n"
+           "  }\n  until = last;\n#endif\n#endif\n" +
+           until + "}\n";
   }
 
   // `type`: of the index, "uint" where every point has a number below 2^32.
@@ -65,7 +94,8 @@ class ElementwiseText {
            scalar_parameters(program_, ProgramNames{"e", {}, scalar_name, ""});
   }
 
-  std::string one_element(const std::string& index) const {
+  // `place`: where the first result goes, if not to its own element.
+  std::string one_element(const std::string& index, const std::string& place = "") const {
     std::vector<std::string> values;
     std::string text = program_text(
         program_,
@@ -75,7 +105,10 @@ class ElementwiseText {
               }),
         &values);
     for (uint32_t i = 0; i < program_.output_count; ++i)
-      text += "    " + store_text(output_type(program_, i), space_.element(i, index), values[i]) + "\n";
+      text += "    " +
+              store_text(output_type(program_, i),
+                         i == 0 && !place.empty() ? place : space_.element(i, index), values[i]) +
+              "\n";
     return text;
   }
 
@@ -136,14 +169,15 @@ class ElementwiseKernel final : public ClKernel {
     Variant* variant = nullptr;
   };
 
-  Status prepare(const Space& space, bool wide, Prepared** result) {
-    const std::string key = space.inner + static_cast<char>('0' + space.rank) + (wide ? 'w' : 'n');
+  // `special`: 64-bit indices on a GPU, streaming stores on a CPU.
+  Status prepare(const Space& space, bool special, Prepared** result) {
+    const std::string key = space.inner + static_cast<char>('0' + space.rank) + (special ? 's' : 'n');
     const std::lock_guard lock(mutex_);
     std::unique_ptr<Prepared>& known = prepared_[key];
     if (known == nullptr) {
       auto made = std::make_unique<Prepared>(Prepared{
           SpaceText(facts(), operands_, space.rank, space.inner, on_cpu() ? (space.rank == 1 ? 1 : 3) : 0)});
-      const auto source = [&] { return source_text(space, made->text, wide); };
+      const auto source = [&] { return source_text(space, made->text, special); };
       BACKPLANE_OPENCL_TRY(variants_.get(device_, key, "elementwise", source, &made->variant));
       known = std::move(made);
     }
@@ -151,11 +185,18 @@ class ElementwiseKernel final : public ClKernel {
     return kOk;
   }
 
-  std::string source_text(const Space& space, const SpaceText& text, bool wide) const {
+  std::string source_text(const Space& space, const SpaceText& text, bool special) const {
     const ElementwiseText generator(desc_.program, text, space.rank);
-    if (on_cpu()) return generator.cpu();
+    if (on_cpu()) return special ? generator.cpu_streaming() : generator.cpu();
     return is_dense(space) ? generator.gpu_dense(space.inner, group_size())
-                           : generator.gpu(wide ? "ulong" : "uint", group_size());
+                           : generator.gpu(special ? "ulong" : "uint", group_size());
+  }
+
+  bool is_special(const Space& space, int64_t points) const {
+    if (!on_cpu()) return points > UINT32_MAX;
+    const uint64_t cache = facts().cache_size == 0 ? kUsualCache : facts().cache_size;
+    return desc_.program.output_count == 1 && space.rank == 1 && space.inner[0] == '1' &&
+           static_cast<uint64_t>(points) * plugin::size_of(output_type(desc_.program, 0)) >= cache;
   }
 
   // Whether a GPU's work-item can take four neighbours.
@@ -171,7 +212,7 @@ class ElementwiseKernel final : public ClKernel {
     const Space space = read_space(args);
     const int64_t points = space.points(0, space.rank);
     Prepared* prepared = nullptr;
-    BACKPLANE_OPENCL_TRY(prepare(space, !on_cpu() && points > UINT32_MAX, &prepared));
+    BACKPLANE_OPENCL_TRY(prepare(space, is_special(space, points), &prepared));
     Invocation invocation(*prepared->variant);
     MemoryHandle spill;
     if (!on_cpu()) {

@@ -67,6 +67,7 @@ Facts read_facts(cl_device_id device, cl_platform_id platform) {
   const cl_uint lanes = query<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT).value_or(4);
   facts.vector_bytes = lanes >= 16 ? 64 : lanes >= 8 ? 32 : 16;
   facts.largest_allocation = query<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);
+  facts.cache_size = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE).value_or(0);
   facts.local_memory = query<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE).value_or(16384);
   facts.largest_group = query<size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE).value_or(1);
   facts.largest_parameters = query<size_t>(device, CL_DEVICE_MAX_PARAMETER_SIZE).value_or(256);

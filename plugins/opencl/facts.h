@@ -38,6 +38,7 @@ struct Facts {
   uint32_t units = 1;
   uint32_t vector_bytes = 16;       // of one register, as float32 lanes are counted
   uint64_t largest_allocation = 0;  // 0: unknown
+  uint64_t cache_size = 0;          // bytes; 0: unknown
   uint64_t local_memory = 16384;    // bytes
   size_t largest_group = 1;
   size_t largest_parameters = 256;  // bytes of all arguments of a kernel

@@ -107,8 +107,10 @@ Status build(const ClDevice& device, const std::string& source, const std::strin
       if (make_kernel(std::move(program), entry, variant).ok()) return kOk;
   ProgramHandle program;
   BACKPLANE_OPENCL_TRY(program_from_source(device, source, options, entry, refusal, &program));
-  if (const std::string binary = binary_of(program.get(), device.id()); !binary.empty())
-    device.cache().store(key, binary);
+  // Not asked for in vain: PoCL compiles every kernel once more to answer.
+  if (!device.cache().folder().empty())
+    if (const std::string binary = binary_of(program.get(), device.id()); !binary.empty())
+      device.cache().store(key, binary);
   return make_kernel(std::move(program), entry, variant);
 }
 

@@ -221,6 +221,49 @@ TEST_F(OpenClNative, RefusesMoreThanTheLargestAllocationWithBothNumbers) {
   context.allocate(1 << 20);
 }
 
+// A result larger than the caches is stored past them, in blocks; before, between and behind whole blocks too
+// every element must be right, and no other written.
+template <typename T>
+void add_past_the_caches(Context& context, cl_ulong cache, DType type, int64_t offset) {
+  const auto n = static_cast<int64_t>(cache / sizeof(T)) + 777;
+  const auto bytes = static_cast<uint64_t>(n + offset + 100) * sizeof(T);
+  std::vector<T> a(bytes / sizeof(T)), b(a.size()), out(a.size(), T{99});
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<T>(i % 61);
+    b[i] = static_cast<T>(i % 47);
+  }
+  std::vector<T>* const values[3] = {&out, &a, &b};
+  Launch launch({n});
+  std::vector<Owned<plugin::Buffer>> buffers;
+  for (std::vector<T>* each : values) {
+    buffers.push_back(context.allocate(bytes));
+    require_ok(context.stream().upload(buffers.back().get(), 0, each->data(), bytes), "upload");
+    launch.operand(*buffers.back(), type, {1}, offset);
+  }
+  plugin::KernelDesc desc = make_desc(plugin::Family::Elementwise);
+  desc.program = one_op_program(plugin::ScalarOp::add, {type, type}, type);
+  const auto kernel = context.create_kernel(desc);
+  launch.run(context, *kernel);
+  require_ok(context.stream().download(out.data(), buffers[0].get(), 0, bytes), "download");
+  context.synchronize();
+  for (int64_t i = 0; i < static_cast<int64_t>(out.size()); ++i) {
+    const bool inside = i >= offset && i < offset + n;
+    const T expected = inside ? static_cast<T>(i % 61 + i % 47) : T{99};
+    ASSERT_EQ(out[static_cast<size_t>(i)], expected) << "element " << i << " of " << n << " from " << offset;
+  }
+}
+
+TEST_F(OpenClNative, ALargeResultIsRightInEveryElement) {
+  cl_ulong cache = 0;
+  ASSERT_EQ(clGetDeviceInfo(device_, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache, nullptr),
+            CL_SUCCESS);
+  if (cache == 0) cache = cl_ulong{8} << 20;  // what is assumed where the device does not say
+  Context context(*backend(), 0);
+  if (cache * 2 > context.properties().largest_allocation) GTEST_SKIP() << "its caches are half its memory";
+  add_past_the_caches<uint8_t>(context, cache, DType::UInt8, 3);
+  add_past_the_caches<float>(context, cache, DType::Float32, 5);
+}
+
 TEST_F(OpenClNative, PartsOfOneDeviceCopyDirectlyAndOthersSayThatTheyDoNot) {
   if (backend()->device_count() < 2) GTEST_SKIP() << "one device only";
   Context first(*backend(), 0), second(*backend(), 1);
