@@ -232,7 +232,19 @@ TEST(OpenClCache, AnEntryThatIsNoProgramIsCompiledAnew) {
 
 TEST(OpenClCache, ComputesWithoutAHomeFolder) {
   SKIP_WITHOUT_DEVICE();
-  EXPECT_THAT(probe("env -u HOME -u XDG_CACHE_HOME", "--compute cache=off"), HasSubstr("computes: ok"));
+  const TemporaryFolder drivers_own;
+  const std::string text =
+      probe("env -u HOME -u XDG_CACHE_HOME POCL_CACHE_DIR=" + drivers_own.str(), "--compute");
+  EXPECT_THAT(text, HasSubstr("computes: ok"));
+}
+
+TEST(OpenClCache, ComputesAndSaysWhyWhereNoFolderCanBeMade) {
+  SKIP_WITHOUT_DEVICE();
+  const TemporaryFolder drivers_own;
+  const std::string text =
+      probe("env -u XDG_CACHE_HOME HOME=/proc/none POCL_CACHE_DIR=" + drivers_own.str(), "--compute");
+  EXPECT_THAT(text, HasSubstr("computes: ok"));
+  EXPECT_THAT(text, HasSubstr("OpenCL kernel cache: /proc/none/.cache/backplane/opencl cannot be made"));
 }
 
 }  // namespace

@@ -5,6 +5,12 @@ if(TARGET backplane_opencl AND BACKPLANE_BUILD_TESTS AND OpenCL_FOUND)
   add_executable(backplane-bench-opencl ${CMAKE_CURRENT_LIST_DIR}/opencl_bench.cc)
   target_link_libraries(backplane-bench-opencl PRIVATE
     backplane_bench_pairs backplane_conformance_abi OpenCL::OpenCL ${CMAKE_DL_LIBS})
-  target_compile_definitions(backplane-bench-opencl PRIVATE OPENCL_PLUGIN="$<TARGET_FILE:backplane_opencl>")
+  set(cpu_plugin "")
+  if(TARGET backplane_cpu)
+    set(cpu_plugin "$<TARGET_FILE:backplane_cpu>")
+    add_dependencies(backplane-bench-opencl backplane_cpu)
+  endif()
+  target_compile_definitions(backplane-bench-opencl PRIVATE OPENCL_PLUGIN="$<TARGET_FILE:backplane_opencl>"
+    CPU_PLUGIN="${cpu_plugin}")
   add_dependencies(backplane-bench-opencl backplane_opencl)
 endif()
