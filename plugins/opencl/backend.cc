@@ -85,9 +85,10 @@ class ClBackend final : public plugin::BackendBase {
     return kOk;
   }
 
- private:
+ protected:
   ~ClBackend() = default;
 
+ private:
   static Status check(uint32_t index, size_t count, const char* what) noexcept {
     if (index < count) return kOk;
     return plugin::make_status(StatusCode::NotFound, 0, "no OpenCL %s %u: there are %zu", what, index, count);

@@ -107,7 +107,9 @@ std::optional<ClblastProduct> clblast_product(const plugin::KernelDesc& desc, co
                    &p.lead_a) ||
       !find_layout(space.stride(2, rank - 1), space.stride(2, rank - 2), depth, n, &p.transpose_b, &p.lead_b))
     return std::nullopt;
-  const auto at = [&](uint32_t k) { return space.args->operand(k).offset / plugin::size_of(type); };
+  const auto at = [&](uint32_t k) {
+    return space.args->operand(k).offset / (type == DType::Float32 ? sizeof(float) : sizeof(double));
+  };
   p.type = type;
   p.m = static_cast<size_t>(m);
   p.n = static_cast<size_t>(n);

@@ -62,8 +62,10 @@ class ClDevice final : public plugin::DeviceBase {
   Status copy_bytes(ClStream* stream, cl_mem dst, uint64_t dst_offset, cl_mem src, uint64_t src_offset,
                     uint64_t bytes) noexcept;
 
- private:
+ protected:
   ~ClDevice();
+
+ private:
   Status check_size(uint64_t bytes) noexcept;
   Status make_queue(int32_t priority, QueueHandle* queue) noexcept;
 

@@ -52,8 +52,9 @@ class ElementwiseText {
   // them, where the compiler can. Whatever is before and behind whole blocks is stored as ever.
   std::string cpu_streaming() const {
     const std::string type = type_row(output_type(program_, 0)).memory;
-    const auto size = std::to_string(plugin::size_of(output_type(program_, 0)));
-    const std::string lanes = std::to_string(kStreamed / plugin::size_of(output_type(program_, 0)));
+    const uint64_t bytes = std::max<uint64_t>(1, plugin::size_of(output_type(program_, 0)));
+    const std::string size = std::to_string(bytes);
+    const std::string lanes = std::to_string(kStreamed / bytes);
     const std::string until =
         kIndependent + std::string("  for (; i < until; ++i) {\n") + one_element("i") + "  }\n";
     return head(1) + ") {\n  const long each = " + space_.extra(0) +
@@ -118,8 +119,8 @@ class ElementwiseText {
       const uint32_t k = program_.output_count + i;
       if (inner[k] == '0') continue;
       const std::string name = std::to_string(k);
-      text += std::string("    const ") + type_row(program_.input_types[i]).memory + "4 v" + name +
-              " = vload4(0, p" + name + " + id);\n";
+      text += joined({"    const ", type_row(program_.input_types[i]).memory, "4 v", name, " = vload4(0, p",
+                      name, " + id);\n"});
     }
     std::vector<std::vector<std::string>> lanes(4);
     for (uint32_t lane = 0; lane < 4; ++lane) {
@@ -142,7 +143,7 @@ class ElementwiseText {
             "    " +
             store_text(output_type(program_, i), "w" + name + ".s" + std::to_string(lane), lanes[lane][i]) +
             "\n";
-      text += "    vstore4(w" + name + ", 0, p" + name + " + id);\n";
+      text += joined({"    vstore4(w", name, ", 0, p", name, " + id);\n"});
     }
     return text;
   }

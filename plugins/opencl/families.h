@@ -18,12 +18,12 @@ class ClStream;
 class ClKernel : public plugin::KernelBase {
  public:
   ClKernel(ClDevice* device, const plugin::KernelDesc& desc) noexcept : device_(*device), desc_(desc) {}
+  virtual ~ClKernel() = default;
   void destroy() noexcept final { delete this; }
   Status workspace(const plugin::LaunchArgs* args, uint64_t* bytes) noexcept final;
   Status launch(plugin::Stream* stream, const plugin::LaunchArgs* args) noexcept final;
 
  protected:
-  virtual ~ClKernel() = default;
   // Queues the work. May throw std::bad_alloc.
   virtual Status run(ClStream* stream, const plugin::LaunchArgs& args) = 0;
   virtual uint64_t scratch(const plugin::LaunchArgs&) { return 0; }

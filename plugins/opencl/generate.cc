@@ -3,6 +3,12 @@
 
 namespace backplane::opencl {
 
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
 std::string kernel_head(const char* name, size_t group) {
   return "__attribute__((reqd_work_group_size(" + std::to_string(group) + ", 1, 1)))\n__kernel void " + name +
          "(";

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "opencl/facts.h"
 
@@ -15,6 +17,8 @@ namespace backplane::opencl {
 // Before a loop over independent elements: lets PoCL's compiler vectorise it although the output may be an
 // input. Other compilers pass over what they do not know.
 inline constexpr char kIndependent[] = "#pragma clang loop vectorize(assume_safety)\n";
+
+std::string joined(std::initializer_list<std::string_view> parts);
 
 // "__attribute__((reqd_work_group_size(n, 1, 1))) __kernel void name("
 std::string kernel_head(const char* name, size_t group);

@@ -112,7 +112,8 @@ class IndexKernel final : public ClKernel {
     };
     for (uint32_t d = 0; d < space.args->rank; ++d) extend(space.args->operand(0).strides[d], space.shape[d]);
     if (space.args->axis_size > 0) extend(space.args->axis_stride, space.args->axis_size);
-    const auto origin = static_cast<int64_t>(space.args->operand(0).offset / plugin::size_of(desc_.types[0]));
+    const uint64_t size = std::max<uint64_t>(1, plugin::size_of(desc_.types[0]));
+    const auto origin = static_cast<int64_t>(space.args->operand(0).offset / size);
     return {origin + low, high - low + 1};
   }
 

@@ -35,9 +35,7 @@ DType result_type(const KernelDesc& desc) {
 }  // namespace
 
 MatmulTile matmul_tile(const Facts& facts, DType compute_type) {
-  const int64_t bytes = plugin::size_of(compute_type) < 4
-                            ? (is_floating(compute_type) ? 4 : plugin::size_of(compute_type))
-                            : plugin::size_of(compute_type);
+  const int64_t bytes = std::max<int64_t>(is_floating(compute_type) ? 4 : 1, plugin::size_of(compute_type));
   const int64_t lanes = std::min<int64_t>(16, facts.vector_bytes / bytes);
   return {facts.vector_bytes == 64 ? 12 : 6, lanes, 2 * lanes};
 }
@@ -153,10 +151,11 @@ std::string MatmulText::multiply() const {
   for (int64_t r = 0; r < tile_.rows; ++r)
     for (int64_t v = 0; v < 2; ++v) {
       const std::string sum = "s" + number(r) + "_" + number(v);
-      const std::string place = "sums + " + number(r) + " * " + columns + " + " + number(v * tile_.lanes);
-      reload += "      vec " + sum + " = " + load_vector + "(0, " + place + ");\n";
+      const std::string place =
+          joined({"sums + ", number(r), " * ", columns, " + ", number(v * tile_.lanes)});
+      reload += joined({"      vec ", sum, " = ", load_vector, "(0, ", place, ");\n"});
       step += "        " + multiply_add("pa[" + number(r) + "]", "b" + number(v), sum, true) + "\n";
-      keep += "      vstore" + lanes + "(" + sum + ", 0, " + place + ");\n";
+      keep += joined({"      vstore", lanes, "(", sum, ", 0, ", place, ");\n"});
     }
   const std::string panels = number(kPanels);
   const std::string depth = number(kDepth);
@@ -242,7 +241,7 @@ std::string MatmulText::group() const {
       declare += "  sum_t " + sum + " = 0;\n";
       const std::string row = "(r0 + y + " + number(16 * r) + ")",
                         column = "(c0 + x + " + number(16 * c) + ")";
-      write += "  if (" + row + " < m && " + column + " < n) {\n" + store(sum, row, column) + "  }\n";
+      write += joined({"  if (", row, " < m && ", column, " < n) {\n", store(sum, row, column), "  }\n"});
     }
   }
   return types() + head("multiply", 256, "") +

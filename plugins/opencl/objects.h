@@ -30,8 +30,10 @@ class ClBuffer final : public plugin::BufferBase {
 
   cl_mem memory() const noexcept { return memory_.get(); }
 
- private:
+ protected:
   ~ClBuffer() = default;
+
+ private:
   Status unmap_now(void* pointer) noexcept;
 
   ClDevice* device_;
@@ -58,9 +60,10 @@ class ClEvent final : public plugin::EventBase {
   void set(EventHandle event) noexcept;
   EventHandle get() const noexcept;  // empty if never recorded
 
- private:
+ protected:
   ~ClEvent() = default;
 
+ private:
   const bool is_host_;
   std::atomic<bool> is_signalled_{false};
   mutable std::mutex mutex_;
@@ -97,8 +100,10 @@ class ClStream final : public plugin::StreamBase {
   // Remembers the first failure of a command that its call could no longer report.
   Status checked(cl_int code, const char* call) noexcept;
 
- private:
+ protected:
   ~ClStream() = default;
+
+ private:
   Status marker(EventHandle* event) noexcept;
   // The shared-memory way: a kernel copies between `buffer` and host memory, on all the device's units.
   Status copy_shared(ClBuffer* buffer, uint64_t offset, void* host, uint64_t bytes, bool upload) noexcept;

@@ -140,8 +140,8 @@ std::string ReduceText::columns() const {
   for (uint32_t k = 1; k <= desc_.program.input_count; ++k) {
     const int64_t stride = launch_.stride(k, kept_ - 1);
     const std::string name = std::to_string(k);
-    lanes += "    __global const " + std::string(type_row(desc_.program.input_types[k - 1]).memory) + "* r" +
-             name + " = p" + name + " + (" + (stride == 0 ? "0" : "l") + ");\n";
+    lanes += joined({"    __global const ", type_row(desc_.program.input_types[k - 1]).memory, "* r", name,
+                     " = p", name, " + (", stride == 0 ? "0" : "l", ");\n"});
   }
   std::vector<std::string> values;
   const auto input = [&](uint32_t i) {

@@ -6,7 +6,7 @@
 #include "opencl/device.h"
 
 // Generated at build time from the shared formulas.
-extern const char backplane_opencl_formulas[];
+extern const char backplane_opencl_formulas[];  // NOLINT(readability-identifier-naming): embed.cmake's name
 
 namespace backplane::opencl {
 
@@ -38,7 +38,7 @@ std::string binary_of(cl_program program, cl_device_id device) {
     return {};
   std::vector<cl_device_id> devices(count);
   std::vector<size_t> sizes(count);
-  if (api().clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof devices[0], devices.data(),
+  if (api().clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id), devices.data(),
                              nullptr) != CL_SUCCESS ||
       api().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof sizes[0], sizes.data(),
                              nullptr) != CL_SUCCESS)
@@ -49,7 +49,7 @@ std::string binary_of(cl_program program, cl_device_id device) {
     binaries[i].resize(sizes[i]);
     pointers[i] = sizes[i] == 0 ? nullptr : reinterpret_cast<unsigned char*>(binaries[i].data());
   }
-  if (api().clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof pointers[0], pointers.data(),
+  if (api().clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof(unsigned char*), pointers.data(),
                              nullptr) != CL_SUCCESS)
     return {};
   for (size_t i = 0; i < count; ++i)

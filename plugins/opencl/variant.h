@@ -76,7 +76,7 @@ class Invocation {
  public:
   explicit Invocation(Variant& variant) : kernel_(variant.kernel_.get()), lock_(variant.mutex_) {}
 
-  Invocation& buffer(cl_mem memory) { return bytes(&memory, sizeof memory); }
+  Invocation& buffer(cl_mem memory) { return bytes(&memory, sizeof(cl_mem)); }
   template <typename T>
   Invocation& value(const T& value) {
     return bytes(&value, sizeof value);

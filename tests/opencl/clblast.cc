@@ -21,6 +21,7 @@ std::vector<float> read(cl_command_queue queue, cl_mem memory, size_t offset, si
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): the library's own name
 extern "C" __attribute__((visibility("default"))) int CLBlastSgemm(
     int layout, int transpose_a, int transpose_b, size_t m, size_t n, size_t k, float alpha, cl_mem a,
     size_t a_offset, size_t a_ld, cl_mem b, size_t b_offset, size_t b_ld, float beta, cl_mem c,

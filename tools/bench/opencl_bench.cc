@@ -94,7 +94,7 @@ struct Addition {
     const cl_long each = n < 4096 ? n : 32768;
     for (cl_uint i = 0; i < 3; ++i) {
       const cl_mem memory = bare.memory(*buffers[i]);
-      clSetKernelArg(native, i, sizeof memory, &memory);
+      clSetKernelArg(native, i, sizeof(cl_mem), &memory);
     }
     clSetKernelArg(native, 3, sizeof count, &count);
     clSetKernelArg(native, 4, sizeof each, &each);
