@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "opencl/device.h"
+#include "opencl/generate.h"
 
 namespace backplane::opencl {
 
@@ -101,10 +102,10 @@ std::string SpaceText::take_apart(uint32_t first, uint32_t last, const std::stri
     const std::string extent_text = "(" + type + ")" + extent(d);
     const std::string source = last - first > 1 ? rest : index;
     if (d == first) {
-      text += "    const " + type + " i" + std::to_string(d) + " = " + source + ";\n";
+      text += joined({"    const ", type, " i", std::to_string(d), " = ", source, ";\n"});
     } else {
-      text += "    const " + type + " i" + std::to_string(d) + " = " + rest + " % " + extent_text +
-              ";\n    " + rest + " /= " + extent_text + ";\n";
+      text += joined({"    const ", type, " i", std::to_string(d), " = ", rest, " % ", extent_text, ";\n    ",
+                      rest, " /= ", extent_text, ";\n"});
     }
   }
   return text;
