@@ -126,8 +126,9 @@ Status ClEvent::on_complete(void (*function)(void*, Status) noexcept, void* cont
 
 Status ClEvent::signal() noexcept {
   if (!is_host_) return EventBase::signal();
+  const EventHandle event = get();  // whoever waited may destroy this while the call below returns
   if (is_signalled_.exchange(true)) return kOk;
-  return cl_status(api().clSetUserEventStatus(event_.get(), CL_COMPLETE), "clSetUserEventStatus");
+  return cl_status(api().clSetUserEventStatus(event.get(), CL_COMPLETE), "clSetUserEventStatus");
 }
 
 Status ClEvent::native_handle(void** handle) noexcept {

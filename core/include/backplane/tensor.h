@@ -37,6 +37,8 @@ BACKPLANE_API void release(TensorImpl* impl) noexcept;
 
 namespace backplane::inline v0 {
 
+class Event;
+
 // start:stop:step with Python's meaning; a missing bound is the end of the dimension on that side.
 struct Slice {
   std::optional<int64_t> start = {};
@@ -146,6 +148,10 @@ class BACKPLANE_API Tensor {
 
   // The vendor's memory object or device pointer (to the allocation, without offset), owned by the tensor.
   void* native_memory() const;
+
+  // An event behind all work queued so far that writes this tensor's memory: what made it, a copy for
+  // instance, may return before it is done. Complete already where nothing is queued. See stream.h.
+  Event ready() const;
 
   // Like NumPy's, followed by the type where it is not the default one and the device.
   std::string str() const;

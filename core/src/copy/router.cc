@@ -3,12 +3,11 @@
 // Copies between devices: same device, peer, mapped, staged, in that order.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <map>
 #include <vector>
 
 #include "backplane/error.h"
+#include "copy/staged.h"
 #include "copy/traced.h"
 #include "copy/transfer.h"
 #include "device/registry.h"
@@ -16,22 +15,10 @@
 namespace backplane::internal {
 namespace {
 
-constexpr uint64_t kChunk = 4u << 20;     // bytes of one staging buffer
 constexpr uint64_t kPatternBytes = 4096;  // of the first-use check of a peer copy
 
 // The two directions in which a plugin can offer a peer copy.
 enum class Peer { None, FromDestination, FromSource };
-
-struct Transfer {
-  Storage& dst;
-  uint64_t dst_offset;
-  Storage& src;
-  uint64_t src_offset;
-  uint64_t bytes;
-
-  uint64_t dst_at() const { return dst.block().offset + dst_offset; }
-  uint64_t src_at() const { return src.block().offset + src_offset; }
-};
 
 // Queues a copy on one stream, in order with both storages.
 template <typename Enqueue>
@@ -67,9 +54,35 @@ bool try_peer(const Transfer& t, Peer peer) {
   return code == plugin::StatusCode::Ok;
 }
 
+// Work on a device that does not queue behind the program's: a check must not wait for what the program's
+// streams wait for.
+class OnOwnStream {
+ public:
+  explicit OnOwnStream(DeviceState& device)
+      : device_(device), previous_(set_current_stream(device, own_stream(device))) {}
+  ~OnOwnStream() { set_current_stream(device_, std::move(previous_)); }
+  OnOwnStream(const OnOwnStream&) = delete;
+  OnOwnStream& operator=(const OnOwnStream&) = delete;
+
+ private:
+  static std::shared_ptr<StreamState> own_stream(DeviceState& device) {
+    if (device.synchronous) return device.default_stream;
+    try {
+      return acquire_stream(device, 0);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Unimplemented) throw;
+      return device.default_stream;
+    }
+  }
+
+  DeviceState& device_;
+  std::shared_ptr<StreamState> previous_;
+};
+
 // Copies a pattern there and looks whether it arrived: some systems answer yes to peer access and deliver
 // zeros.
 bool pattern_arrives(DeviceState& from, DeviceState& to, Peer peer) {
+  const OnOwnStream on_source(from), on_target(to);
   std::vector<uint8_t> sent(kPatternBytes), got(kPatternBytes);
   for (size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<uint8_t>(i * 167 + 13);
   const auto release = [](Storage* s) { s->release(); };
@@ -135,60 +148,6 @@ void copy_mapped(const Transfer& t) {
     return stream.stream->download(t.dst.block().host + t.dst_offset, t.src.block().buffer, t.src_at(),
                                    t.bytes);
   });
-}
-
-// Pinned host memory of one of the two devices, or plain memory where neither has any.
-class Staging {
- public:
-  Staging(DeviceState& a, DeviceState& b, uint64_t bytes) {
-    if (!a.device->alloc_host(bytes, &buffer_).ok() && !b.device->alloc_host(bytes, &buffer_).ok())
-      plain_.resize(bytes);
-  }
-  ~Staging() {
-    if (buffer_ != nullptr) buffer_->destroy();
-  }
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-  char* data() { return buffer_ != nullptr ? static_cast<char*>(buffer_->host_pointer()) : plain_.data(); }
-
- private:
-  plugin::Buffer* buffer_ = nullptr;
-  std::vector<char> plain_;
-};
-
-// Two buffers: while one is uploaded the next chunk is downloaded into the other.
-void copy_staged(const Transfer& t) {
-  StreamState& src_stream = current_stream(t.src.device());
-  StreamState& dst_stream = current_stream(t.dst.device());
-  const uint64_t chunk = std::min(kChunk, t.bytes);
-  Staging staging[2] = {{t.src.device(), t.dst.device(), chunk}, {t.src.device(), t.dst.device(), chunk}};
-  uint64_t uploads[2] = {0, 0};
-  t.src.order_read(src_stream);
-  t.dst.order_write(dst_stream);
-  const auto drain = [&] {
-    for (uint64_t ticket : uploads) dst_stream.synchronize(ticket);
-  };
-  try {
-    for (uint64_t done = 0, i = 0; done < t.bytes; done += chunk, i ^= 1) {
-      const uint64_t bytes = std::min(chunk, t.bytes - done);
-      dst_stream.synchronize(uploads[i]);
-      src_stream.synchronize(src_stream.submit("copy", [&] {
-        return src_stream.stream->download(staging[i].data(), t.src.block().buffer, t.src_at() + done, bytes);
-      }));
-      uploads[i] = dst_stream.submit("copy", [&] {
-        return dst_stream.stream->upload(t.dst.block().buffer, t.dst_at() + done, staging[i].data(), bytes);
-      });
-      t.dst.note_write(dst_stream, uploads[i]);
-    }
-  } catch (...) {
-    try {
-      drain();  // before the staging buffers go
-    } catch (const Error&) {
-      // The first failure is the one to report.
-    }
-    throw;
-  }
-  drain();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 //
 // The parts of Device that concern its pool and its streams.
 #include "backplane/device.h"
+#include "memory/pinned.h"
 #include "memory/pool.h"
 #include "memory/storage.h"
 #include "stream/stream_state.h"
@@ -28,6 +29,7 @@ MemoryStats Device::memory_stats() const {
 
 void Device::empty_cache() const {
   state_->ensure_ready();
+  state_->pinned->release();
   state_->pool->release_cached();
 }
 

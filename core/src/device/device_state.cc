@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "backplane/error.h"
+#include "memory/pinned.h"
 #include "memory/pool.h"
 #include "stream/kernel_cache.h"
 #include "stream/stream_state.h"
@@ -47,6 +48,7 @@ void DeviceState::open_or_throw() {
     device = opened;
   }
   pool = std::make_unique<Pool>(*this);
+  pinned = std::make_unique<PinnedCache>(*this);
   kernels = std::make_unique<KernelCache>(*this);
   default_stream = make_default_stream(*this);
   if (host_memory && memory_limit.load() == 0) limit_host_memory(*this);
@@ -67,6 +69,12 @@ void DeviceState::fail(const plugin::Status& status, const char* what) {
   throw Error(status.code, fmt::format("{} on {}: {}", what, name, reason), status.vendor_code);
 }
 
+void drain_device(DeviceState& device) noexcept {
+  const std::lock_guard lock(device.open_mutex);
+  if (device.health.load() != DeviceHealth::Ready) return;
+  for (StreamState* stream : all_streams(device)) stream->stream->synchronize(UINT64_MAX);
+}
+
 // In the order in which objects depend on each other. A lost device's driver is not called for more than it
 // needs.
 void shut_down_device(DeviceState& device) {
@@ -77,6 +85,7 @@ void shut_down_device(DeviceState& device) {
   for (StreamState* stream : streams) stream->stream->synchronize(UINT64_MAX);
   for (StreamState* stream : streams) stream->shut_down();
   device.kernels.reset();
+  device.pinned.reset();
   device.pool.reset();
   device.device->destroy();
   device.device = nullptr;

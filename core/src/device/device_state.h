@@ -16,6 +16,7 @@
 
 namespace backplane::internal {
 
+class PinnedCache;
 class Pool;
 class KernelCache;
 struct StreamState;
@@ -58,6 +59,7 @@ struct DeviceState {
   // Set by open(), before health becomes Ready.
   plugin::Device* device = nullptr;
   std::unique_ptr<Pool> pool;
+  std::unique_ptr<PinnedCache> pinned;
   std::unique_ptr<KernelCache> kernels;
   std::shared_ptr<StreamState> default_stream;
 

@@ -247,6 +247,7 @@ void shut_down_registry() {
   if (shut_down.exchange(true, std::memory_order_acq_rel) || registry == nullptr) return;
   const bool forked = loading_process != ::getpid();
   const auto& plugins = registry->plugins;
+  for (DeviceState* device : registry->devices) drain_device(*device);
   for (auto plugin = plugins.rbegin(); plugin != plugins.rend(); ++plugin) {
     bool usable = true;
     for (auto device = (*plugin)->devices.rbegin(); device != (*plugin)->devices.rend(); ++device) {

@@ -36,6 +36,10 @@ Registry* loaded_registry() noexcept;
 // Finds what a selector means. NotFound or InvalidArgument as Device's constructor says.
 DeviceState* find_device(std::string_view selector);
 
+// Waits for all work of one device. Called for every device before the first is destroyed: one device's
+// streams may use another's memory.
+void drain_device(DeviceState& device) noexcept;
+
 // Drains and destroys one open device: synchronises it, frees its streams, kernels, pool and the device
 // itself, and leaves its health at ShutDown. Called once per device, before its backend is destroyed.
 void shut_down_device(DeviceState& device);

@@ -6,6 +6,8 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "tensor/tensor_impl.h"
@@ -22,9 +24,15 @@ struct DeviceCode {
   DLDeviceType code;
 };
 constexpr DeviceCode kDeviceCodes[] = {
-    {"cpu", kDLCPU},     {"cuda", kDLCUDA}, {"opencl", kDLOpenCL}, {"vulkan", kDLVulkan},
-    {"metal", kDLMetal}, {"rocm", kDLROCM}, {"vpi", kDLVPI},       {"ext", kDLExtDev},
+    {"cpu", kDLCPU},       {"cuda", kDLCUDA},     {"opencl", kDLOpenCL},   {"vulkan", kDLVulkan},
+    {"metal", kDLMetal},   {"rocm", kDLROCM},     {"vpi", kDLVPI},         {"ext", kDLExtDev},
+#if defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION >= 1
+    {"oneapi", kDLOneAPI}, {"webgpu", kDLWebGPU}, {"hexagon", kDLHexagon},
+#endif
 };
+
+// Memory that a driver pinned for the host, or shares with it, is whose?
+constexpr DeviceCode kMoreCodes[] = {{"cpu", kDLCUDAHost}, {"cpu", kDLROCMHost}, {"cuda", kDLCUDAManaged}};
 
 struct TypeCode {
   DType type;
@@ -65,9 +73,16 @@ DType type_of(const DLDataType& type) {
 }
 
 Device device_of(const DLDevice& device) {
-  if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost) return Device("cpu");
-  for (const DeviceCode& row : kDeviceCodes)
-    if (row.code == device.device_type) return Device(fmt::format("{}:{}", row.backend, device.device_id));
+  const auto find = [&](std::span<const DeviceCode> rows) -> const char* {
+    for (const DeviceCode& row : rows)
+      if (row.code == device.device_type) return row.backend;
+    return nullptr;
+  };
+  const char* backend = find(kDeviceCodes);
+  if (backend == nullptr) backend = find(kMoreCodes);
+  // The host is one device, however its cores are divided.
+  if (backend != nullptr && std::string_view(backend) == "cpu") return Device("cpu");
+  if (backend != nullptr) return Device(fmt::format("{}:{}", backend, device.device_id));
   throw Error(ErrorCode::NotFound,
               fmt::format("from_dlpack: no device of DLPack type {}", static_cast<int>(device.device_type)));
 }

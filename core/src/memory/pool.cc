@@ -21,12 +21,6 @@ constexpr uint64_t kSmall = 1u << 18;  // blocks up to this are carved from slab
 constexpr uint64_t kSlab = 4u << 20;   // bytes of a slab
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
-bool usable(const UseList& uses, const StreamState& stream) {
-  return std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
-    return use.stream == &stream || use.stream->complete(use.ticket);
-  });
-}
-
 void write_size(const void* bytes, std::string& args) {
   args += fmt::format(R"("bytes": {})", *static_cast<const uint64_t*>(bytes));
 }
@@ -40,7 +34,9 @@ uint64_t size_class(uint64_t bytes) noexcept {
 }
 
 Pool::Pool(DeviceState& device)
-    : device_(device), magazines_(device.synchronous && device.buffer_offsets && !trace_on()) {
+    : device_(device),
+      magazines_(device.synchronous && device.buffer_offsets && !trace_on()),
+      segments_(device.buffer_offsets) {
   stats_.limit = kNoLimit;
   set_limit(device.memory_limit.load());
 }
@@ -70,29 +66,32 @@ MemoryStats Pool::stats() const {
   return stats;
 }
 
-bool Pool::take_from(Blocks& blocks, StreamState& stream, Block* block) {
+// Prefers the most recently freed block, which is the likeliest to be in a cache.
+bool Pool::take_small(Blocks& blocks, StreamState* stream, Block* block, UseList* pending) {
   for (size_t i = blocks.size(); i-- > 0;) {
-    if (!usable(blocks[i].uses, stream)) continue;
+    if (!take_uses(blocks[i].uses, stream, pending)) continue;
     *block = blocks[i].block;
     if (i + 1 != blocks.size()) blocks[i] = std::move(blocks.back());
     blocks.pop_back();
-    if (block->slab != nullptr) block->slab->free -= block->size;
+    block->slab->free -= block->size;
     return true;
   }
   return false;
 }
 
-// Prefers the most recently freed block, which is the likeliest to be in a cache.
-bool Pool::take_cached(uint64_t size, StreamState& stream, Block* block) {
-  const uint64_t most = size <= kSmall ? size : size + size / 4;
-  for (auto found = cached_.lower_bound(size); found != cached_.end() && found->first <= most; ++found)
-    if (take_from(found->second, stream, block)) return true;
-  return false;
+bool Pool::take_cached(uint64_t size, StreamState* stream, Block* block, UseList* pending) {
+  if (device_.buffer_offsets && size <= kSmall) {
+    const auto found = cached_.find(size);
+    if (found != cached_.end() && take_small(found->second, stream, block, pending)) return true;
+  }
+  return segments_.take(size, Segments::Fit::Whole, stream, block, pending) ||
+         (size > kSmall && segments_.take(size, Segments::Fit::Share, stream, block, pending));
 }
 
 void Pool::keep(const Block& block, UseList&& uses) {
+  if (block.segment != nullptr) return segments_.keep(block, std::move(uses));
   cached_[block.size].push_back({block, std::move(uses)});
-  if (block.slab != nullptr) block.slab->free += block.size;
+  block.slab->free += block.size;
 }
 
 plugin::Status Pool::allocate_buffer(uint64_t size, plugin::Buffer** buffer) {
@@ -124,7 +123,8 @@ plugin::Status Pool::carve(uint64_t size, Block* block) {
             size,
             slab.address == 0 ? 0 : slab.address + at,
             slab.host == nullptr ? nullptr : slab.host + at,
-            &slab};
+            &slab,
+            nullptr};
   slab.carved += size;
   return plugin::kOk;
 }
@@ -136,17 +136,16 @@ plugin::Status Pool::allocate_new(uint64_t size, Block* block) {
   }
   plugin::Buffer* buffer = nullptr;
   const plugin::Status status = allocate_buffer(size, &buffer);
-  if (status.ok())
-    *block = {buffer, 0, size, buffer->address(), static_cast<char*>(buffer->host_pointer()), nullptr};
+  if (status.ok()) *block = segments_.add(buffer, size);
   return status;
 }
 
-Block Pool::allocate(uint64_t bytes, StreamState& stream) {
+Block Pool::allocate(uint64_t bytes, StreamState& stream, UseList* pending) {
   if (magazines_ && bytes <= kMagazineBytes) {
     if (Magazine* magazine = magazine_for(*this)) {
       const uint32_t small_class = bytes == 0 ? 0 : small_class_of(bytes);
       if (magazine->count[small_class] == 0) [[unlikely]]
-        refill(*magazine, small_class, stream);
+        refill(*magazine, small_class);
       const Block& block = magazine->blocks[small_class][--magazine->count[small_class]];
       magazine->in_use.add(static_cast<int64_t>(block.size));
       magazine->allocations.add(1);
@@ -155,7 +154,7 @@ Block Pool::allocate(uint64_t bytes, StreamState& stream) {
   }
   const TraceNote note("memory", &bytes, write_size);
   const TracedCall call(device_.trace_process, "memory", "allocate");
-  Block block = allocate_shared(size_class(std::max<uint64_t>(bytes, 1)), bytes, stream);
+  Block block = allocate_shared(size_class(std::max<uint64_t>(bytes, 1)), bytes, &stream, pending);
   const std::lock_guard lock(mutex_);
   ++stats_.allocations;
   stats_.in_use += block.size;
@@ -164,21 +163,38 @@ Block Pool::allocate(uint64_t bytes, StreamState& stream) {
   return block;
 }
 
-Block Pool::allocate_shared(uint64_t size, uint64_t asked, StreamState& stream) {
+Block Pool::allocate_shared(uint64_t size, uint64_t asked, StreamState* stream, UseList* pending) {
   Block block;
   plugin::Status status = plugin::kOk;
   {
     const std::lock_guard lock(mutex_);
-    if (take_cached(size, stream, &block))
+    if (take_cached(size, stream, &block, pending))
       ++stats_.hits;
     else
       status = allocate_new(size, &block);
   }
   if (status.ok()) return block;
   if (status.code != plugin::StatusCode::OutOfMemory) device_.fail(status, "allocate");
-  release_cached();
+  return allocate_at_last(size, asked, stream, pending);
+}
+
+// One at a time: what one thread is about to give back would not be found by the next.
+Block Pool::allocate_at_last(uint64_t size, uint64_t asked, StreamState* stream, UseList* pending) {
+  const std::lock_guard release_lock(release_mutex_);
+  Block block;
   {
     const std::lock_guard lock(mutex_);
+    if (segments_.take(size, Segments::Fit::Anything, stream, &block, pending)) {
+      ++stats_.hits;
+      return block;
+    }
+  }
+  release_cached();
+  plugin::Status status = plugin::kOk;
+  {
+    const std::lock_guard lock(mutex_);
+    // A part of a segment that could not go may do, now that nothing waits for it.
+    if (segments_.take(size, Segments::Fit::Anything, stream, &block, pending)) return block;
     status = allocate_new(size, &block);
     if (!status.ok()) ++stats_.failures;
   }
@@ -226,17 +242,19 @@ void Pool::detach(Magazine& magazine) noexcept {
   std::erase(attached_, &magazine);
 }
 
-// Half a magazine at a time, so that a thread at the edge does not come here with every call.
-void Pool::refill(Magazine& magazine, uint32_t small_class, StreamState& stream) {
+// Half a magazine at a time, so that a thread at the edge does not come here with every call. Only blocks
+// that nothing queued uses: they are handed out again without a look at the stream.
+void Pool::refill(Magazine& magazine, uint32_t small_class) {
   const uint64_t size = small_class_size(small_class);
-  magazine.blocks[small_class][0] = allocate_shared(size, size, stream);
+  UseList none;
+  magazine.blocks[small_class][0] = allocate_shared(size, size, nullptr, &none);
   magazine.count[small_class] = 1;
   const std::lock_guard lock(mutex_);
   uint64_t in_use = stats_.in_use;
   for (const Magazine* other : attached_) in_use += static_cast<uint64_t>(other->in_use.get());
   stats_.peak = std::max(stats_.peak, in_use);
   Block block;
-  while (magazine.count[small_class] < kMagazineDepth / 2 && take_cached(size, stream, &block))
+  while (magazine.count[small_class] < kMagazineDepth / 2 && take_cached(size, nullptr, &block, &none))
     magazine.blocks[small_class][magazine.count[small_class]++] = block;
 }
 
@@ -246,43 +264,40 @@ void Pool::spill(Magazine& magazine, uint32_t small_class) noexcept {
     keep(magazine.blocks[small_class][--magazine.count[small_class]], {});
 }
 
-// Moves out of the pool what can go back to the device: buffers of their own, and slabs of which every block
-// is here.
-void Pool::take_releasable(std::vector<Cached>* taken, std::vector<std::unique_ptr<Slab>>* slabs) {
+// Moves out of the pool what can go back to the device: segments, and slabs, of which every block is here.
+std::vector<Pool::Releasable> Pool::take_releasable() {
   const std::lock_guard lock(mutex_);
+  std::vector<Releasable> taken;
+  for (const auto& segment : segments_.take_free())
+    taken.push_back({segment->buffer, segment->size, std::move(segment->pieces.begin()->second.uses)});
+  std::map<const Slab*, UseList> slab_uses;
   for (auto& [size, blocks] : cached_) {
-    const auto staying = [](const Cached& c) {
-      return c.block.slab != nullptr && c.block.slab->free != c.block.slab->carved;
-    };
+    const auto staying = [](const Cached& c) { return c.block.slab->free != c.block.slab->carved; };
     const auto going = std::stable_partition(blocks.begin(), blocks.end(), staying);
-    std::move(going, blocks.end(), std::back_inserter(*taken));
+    for (auto cached = going; cached != blocks.end(); ++cached)
+      merge_uses(slab_uses[cached->block.slab], cached->uses);
     blocks.erase(going, blocks.end());
   }
-  const auto used = [](const auto& slab) { return slab->free != slab->carved; };
-  const auto going = std::stable_partition(slabs_.begin(), slabs_.end(), used);
-  std::move(going, slabs_.end(), std::back_inserter(*slabs));
-  slabs_.erase(going, slabs_.end());
-  for (const Cached& cached : *taken)
-    if (cached.block.slab == nullptr) buffers_.erase(cached.block.buffer);
-  for (const auto& slab : *slabs) buffers_.erase(slab->buffer);
+  std::erase_if(slabs_, [&](const std::unique_ptr<Slab>& slab) {
+    if (slab->free != slab->carved) return false;
+    taken.push_back({slab->buffer, kSlab, std::move(slab_uses[slab.get()])});
+    return true;
+  });
+  for (const Releasable& releasable : taken) buffers_.erase(releasable.buffer);
+  return taken;
 }
 
 void Pool::release_cached() {
-  std::vector<Cached> taken;
-  std::vector<std::unique_ptr<Slab>> slabs;
-  take_releasable(&taken, &slabs);
-  uint64_t freed = slabs.size() * kSlab;
-  for (Cached& cached : taken) {
+  uint64_t freed = 0;
+  for (const Releasable& releasable : take_releasable()) {
     try {
-      for (const Use& use : cached.uses) use.stream->synchronize(use.ticket);
+      for (const Use& use : releasable.uses) use.stream->synchronize(use.ticket);
     } catch (const Error&) {
-      // The work failed or the device is lost: either way it no longer uses the block.
+      // The work failed or the device is lost: either way it no longer uses the memory.
     }
-    if (cached.block.slab != nullptr) continue;
-    cached.block.buffer->destroy();
-    freed += cached.block.size;
+    releasable.buffer->destroy();
+    freed += releasable.size;
   }
-  for (const auto& slab : slabs) slab->buffer->destroy();
   const std::lock_guard lock(mutex_);
   held_ -= freed;
 }

@@ -3,17 +3,18 @@
 // The caching allocator over one device's plain allocate and free.
 //
 // Sizes are rounded up to classes: multiples of 64 bytes up to 512, then eight steps to each doubling. Small
-// blocks are carved from slabs where the plugin's buffers take offsets; large ones are buffers of their own.
+// blocks are carved from slabs where the plugin's buffers take offsets; large ones are segments of their own.
 // A freed block is kept for reuse, with the uses of it that are still queued: the stream of such a use may
 // have the block again at once, as its work is in order; any other only once they are done. A large request
-// also takes a cached block up to a quarter larger. When the device, or the limit, has no room, cached blocks
-// and empty slabs are given back and the request is tried once more. On a device that works in the calling
-// thread each thread keeps a few of the smallest blocks (magazine.h) and takes no lock for them.
-// Thread-safe. No lock is held while the device is waited for.
+// also takes a cached block up to a quarter larger, or, where buffers take offsets, a part of one up to eight
+// times as large; the parts join again when they are free. When the device, or the limit, has no room, a part
+// of any cached block will do; then all that is cached is given back and the request is tried once more. On a
+// device that works in the calling thread each thread keeps a few of the smallest blocks (magazine.h) and
+// takes no lock for them. Thread-safe. No lock is held while the device is waited for, but among those who
+// are out of memory.
 #ifndef BACKPLANE_SRC_MEMORY_POOL_H_
 #define BACKPLANE_SRC_MEMORY_POOL_H_
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,32 +24,13 @@
 
 #include "backplane/device.h"
 #include "backplane/plugin/interfaces.h"
-#include "stream/use.h"
+#include "memory/segments.h"
 
 namespace backplane::internal {
 
 struct DeviceState;
 struct StreamState;
 struct Magazine;
-
-// A large buffer that small blocks are carved from, one after the other.
-struct Slab {
-  plugin::Buffer* buffer = nullptr;
-  uint64_t address = 0;
-  char* host = nullptr;
-  uint64_t carved = 0;  // bytes
-  uint64_t free = 0;    // bytes of them that are cached
-};
-
-// A piece of device memory, with what a launch needs to address it.
-struct Block {
-  plugin::Buffer* buffer = nullptr;
-  uint64_t offset = 0;   // bytes from the buffer's start
-  uint64_t size = 0;     // bytes, the class's
-  uint64_t address = 0;  // buffer->address() + offset, or 0
-  char* host = nullptr;  // buffer->host_pointer() + offset, or null
-  Slab* slab = nullptr;  // that it was carved from
-};
 
 class Pool {
  public:
@@ -57,9 +39,9 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // At least `bytes` bytes for use on `stream`. OutOfMemory says how much was asked for, is free, in use and
-  // cached.
-  Block allocate(uint64_t bytes, StreamState& stream);
+  // At least `bytes` bytes for use on `stream`. `pending` gets the uses, all of that stream, that other
+  // streams must still wait for. OutOfMemory says how much was asked for, is free, in use and cached.
+  Block allocate(uint64_t bytes, StreamState& stream, UseList* pending);
 
   // Takes a block back; it is not handed out while any of `uses` is queued.
   void free(const Block& block, UseList&& uses) noexcept;
@@ -73,7 +55,7 @@ class Pool {
   // A magazine of this pool, refilled from and emptied into the shared classes; see magazine.h.
   void attach(Magazine& magazine);
   void detach(Magazine& magazine) noexcept;
-  void refill(Magazine& magazine, uint32_t small_class, StreamState& stream);
+  void refill(Magazine& magazine, uint32_t small_class);
   void spill(Magazine& magazine, uint32_t small_class) noexcept;
 
  private:
@@ -83,21 +65,29 @@ class Pool {
   };
   using Blocks = std::vector<Cached>;  // most recently freed last
 
-  Block allocate_shared(uint64_t size, uint64_t asked, StreamState& stream);
-  bool take_cached(uint64_t size, StreamState& stream, Block* block);
-  bool take_from(Blocks& blocks, StreamState& stream, Block* block);
+  Block allocate_shared(uint64_t size, uint64_t asked, StreamState* stream, UseList* pending);
+  Block allocate_at_last(uint64_t size, uint64_t asked, StreamState* stream, UseList* pending);
+  bool take_cached(uint64_t size, StreamState* stream, Block* block, UseList* pending);
+  bool take_small(Blocks& blocks, StreamState* stream, Block* block, UseList* pending);
   void keep(const Block& block, UseList&& uses);
   plugin::Status carve(uint64_t size, Block* block);
   plugin::Status allocate_buffer(uint64_t size, plugin::Buffer** buffer);
   plugin::Status allocate_new(uint64_t size, Block* block);
-  void take_releasable(std::vector<Cached>* taken, std::vector<std::unique_ptr<Slab>>* slabs);
+  struct Releasable {
+    plugin::Buffer* buffer;
+    uint64_t size;
+    UseList uses;
+  };
+  std::vector<Releasable> take_releasable();
   void trace_usage() const noexcept;  // where the mutex is held
   [[noreturn]] void out_of_memory(uint64_t bytes, const plugin::Status& status);
 
   DeviceState& device_;
   const bool magazines_;
   mutable std::mutex mutex_;
-  std::map<uint64_t, Blocks> cached_;         // by size
+  std::mutex release_mutex_;           // taken before mutex_, by whoever is out of memory
+  std::map<uint64_t, Blocks> cached_;  // pieces of slabs, by size
+  Segments segments_;
   std::vector<std::unique_ptr<Slab>> slabs_;  // the last one is being carved
   std::vector<Magazine*> attached_;
   std::unordered_set<plugin::Buffer*> buffers_;  // all that the device gave and has not got back

@@ -28,11 +28,13 @@ Storage* Storage::allocate(DeviceState& device, uint64_t bytes) {
   device.ensure_ready();
   auto* storage = new Storage;
   try {
-    storage->block_ = device.pool->allocate(bytes, current_stream(device));
+    storage->block_ = device.pool->allocate(bytes, current_stream(device), &storage->reads_);
   } catch (...) {
     delete storage;
     throw;
   }
+  // The stream that it was allocated for comes after these uses anyway; any other has to wait for them.
+  if (!storage->reads_.empty()) storage->flags_.store(kTracked, std::memory_order_release);
   storage->device_ = &device;
   storage->bytes_ = bytes;
   return storage;
@@ -43,8 +45,8 @@ Storage* Storage::wrap(DeviceState& device, plugin::Buffer* buffer, uint64_t byt
   auto* storage = new Storage;
   storage->device_ = &device;
   storage->bytes_ = bytes;
-  storage->block_ = {buffer, 0, bytes, buffer->address(), static_cast<char*>(buffer->host_pointer()),
-                     nullptr};
+  storage->block_ = {buffer,  0,      bytes, buffer->address(), static_cast<char*>(buffer->host_pointer()),
+                     nullptr, nullptr};
   storage->release_ = std::move(release);
   storage->read_only_ = read_only;
   storage->pooled_ = false;
@@ -101,6 +103,12 @@ void Storage::note(StreamState& stream, uint64_t ticket, bool write) {
   flags_.fetch_or(kTracked, std::memory_order_release);
 }
 
+Use Storage::last_write() const {
+  if ((flags() & kTracked) == 0) return {};
+  const std::lock_guard lock(mutex_);
+  return write_;
+}
+
 bool Storage::idle() {
   for (const Use& use : pending(true))
     if (!use.stream->complete(use.ticket)) return false;
@@ -125,6 +133,7 @@ void Storage::poison(const ErrorList& errors) {
 }
 
 void Storage::throw_errors() {
+  if (const Use write = last_write(); write.stream != nullptr) write.stream->throw_failure(write.ticket);
   if (!poisoned()) return;
   for (const auto& error : errors()) error->check();
   const std::lock_guard lock(mutex_);

@@ -61,6 +61,9 @@ class Storage {
   // Blocks the host until it may read, or write, this storage.
   void wait_for_host(bool write);
 
+  // The last write that may still be queued; without a stream if there is none.
+  Use last_write() const;
+
   // Whether no queued work uses this storage, without blocking.
   bool idle();
 

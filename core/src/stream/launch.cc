@@ -20,11 +20,10 @@ bool may_need_workspace(plugin::Family family) {
 class Scratch {
  public:
   Scratch(DeviceState& device, StreamState& stream, uint64_t bytes)
-      : device_(device), stream_(stream), block_(device.pool->allocate(bytes, stream)) {}
+      : device_(device), stream_(stream), block_(device.pool->allocate(bytes, stream, &uses_)) {}
   ~Scratch() {
-    UseList uses;
-    if (ticket != 0) uses.push_back({&stream_, ticket});
-    device_.pool->free(block_, std::move(uses));
+    if (ticket != 0) uses_ = {{&stream_, ticket}};
+    device_.pool->free(block_, std::move(uses_));
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -35,6 +34,7 @@ class Scratch {
  private:
   DeviceState& device_;
   StreamState& stream_;
+  UseList uses_;  // earlier ones, of the same stream
   Block block_;
 };
 
@@ -102,7 +102,9 @@ void Launch::run_checked(DeviceState& device, StreamState& stream, plugin::Kerne
   const auto error = std::make_shared<PendingError>(word, *failure);
   const int64_t zero = 0;
   const Block& block = word->block();
-  stream.submit(args.label, [&] { return stream.stream->fill(block.buffer, block.offset, 8, &zero, 8); });
+  word->note_write(stream, stream.submit(args.label, [&] {
+    return stream.stream->fill(block.buffer, block.offset, 8, &zero, 8);
+  }));
   args.error = block.buffer;
   args.error_offset = block.offset;
   run_in_order(device, stream, kernel);

@@ -4,16 +4,6 @@
 #include "backplane/error.h"
 #include "stream/stream_state.h"
 
-namespace backplane::internal {
-
-// A point in one stream's work.
-struct EventState {
-  std::shared_ptr<StreamState> stream;
-  uint64_t ticket;
-};
-
-}  // namespace backplane::internal
-
 namespace backplane::inline v0 {
 namespace {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/stream_state.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -16,18 +19,30 @@ uint64_t to_nanoseconds(std::chrono::nanoseconds timeout) {
   return timeout.count() < 0 ? 0 : static_cast<uint64_t>(timeout.count());
 }
 
+// A plugin that answers too late costs nothing but this wait.
+void check_in_time(DeviceState& device, const plugin::Status& status, std::chrono::nanoseconds timeout) {
+  if (status.code != plugin::StatusCode::Unavailable || to_nanoseconds(timeout) == kForever)
+    return device.check(status, "synchronize");
+  throw Error(ErrorCode::Unavailable,
+              fmt::format("synchronize on {}: its work is not done after {} ms, and goes on ({})",
+                          device.name, static_cast<double>(timeout.count()) / 1e6,
+                          status.message == nullptr ? to_string(status.code) : status.message),
+              status.vendor_code);
+}
+
 // Completes the host event that the other plugin's stream waits for. A failure completes it too: it is
 // reported by the stream that failed, and a stream that waits for ever would hide it.
 void signal_host_event(void* event, plugin::Status) noexcept { static_cast<plugin::Event*>(event)->signal(); }
 
 }  // namespace
 
-// Markers are asked in order; a failed one counts as done, its failure being reported by synchronize().
+// Markers are asked in order; a failed one counts as done.
 void StreamState::poll_locked() {
   while (!markers.empty()) {
     bool done = false;
     const plugin::Status status = markers.front().event->query(&done);
     if (status.ok() && !done) break;
+    if (!status.ok()) note_failure_locked(markers.front().ticket, status);
     completed.store(markers.front().ticket, std::memory_order_release);
     if (markers.front().event.use_count() == 1) spare_events.push_back(std::move(markers.front().event));
     markers.pop_front();
@@ -38,9 +53,31 @@ void StreamState::poll_locked() {
   }
 }
 
+void StreamState::note_failure_locked(uint64_t last, const plugin::Status& status) {
+  const std::string message = status.message == nullptr ? to_string(status.code) : status.message;
+  const uint64_t first = completed.load(std::memory_order_relaxed) + 1;
+  if (!failures.empty() && failures.back().last + 1 == first && failures.back().message == message) {
+    failures.back().last = last;
+    return;
+  }
+  constexpr size_t kMostFailures = 64;
+  if (failures.size() == kMostFailures) failures.erase(failures.begin());
+  failures.push_back({first, last, status.code, status.vendor_code, message});
+  has_failures.store(true, std::memory_order_release);
+}
+
+void StreamState::throw_failure(uint64_t ticket) {
+  if (!has_failures.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex);
+  for (const Failure& failure : failures)
+    if (failure.first <= ticket && ticket <= failure.last)
+      device.fail({failure.code, failure.vendor_code, failure.message.c_str()}, "earlier work");
+}
+
 StreamState::SharedEvent StreamState::marker_locked(uint64_t ticket) {
-  for (const Marker& marker : markers)
-    if (marker.ticket >= ticket) return marker.event;
+  const auto found = std::lower_bound(markers.begin(), markers.end(), ticket,
+                                      [](const Marker& marker, uint64_t t) { return marker.ticket < t; });
+  if (found != markers.end()) return found->event;
   SharedEvent event;
   if (!spare_events.empty()) {
     event = std::move(spare_events.back());
@@ -66,24 +103,33 @@ bool StreamState::complete(uint64_t ticket) {
 }
 
 void StreamState::synchronize(uint64_t ticket, std::chrono::nanoseconds timeout) {
-  if (synchronous || completed.load(std::memory_order_acquire) >= ticket) return;
+  if (synchronous) return;
+  if (completed.load(std::memory_order_acquire) >= ticket) return throw_failure(ticket);
   device.ensure_ready();
   SharedEvent event;
+  bool done = false;
   {
     const std::lock_guard lock(mutex);
     poll_locked();
-    if (completed.load(std::memory_order_relaxed) >= ticket) return;
-    event = marker_locked(ticket);
-    stream->flush();
+    done = completed.load(std::memory_order_relaxed) >= ticket;
+    if (!done) {
+      event = marker_locked(ticket);
+      stream->flush();
+    }
   }
-  device.check(event->wait(to_nanoseconds(timeout)), "synchronize");
-  const std::lock_guard lock(mutex);
-  poll_locked();
+  if (done) return throw_failure(ticket);
+  const plugin::Status status = event->wait(to_nanoseconds(timeout));
+  {
+    const std::lock_guard lock(mutex);
+    poll_locked();
+  }
+  throw_failure(ticket);
+  check_in_time(device, status, timeout);
 }
 
 void StreamState::synchronize(std::chrono::nanoseconds timeout) {
   device.ensure_ready();
-  device.check(stream->synchronize(to_nanoseconds(timeout)), "synchronize");
+  check_in_time(device, stream->synchronize(to_nanoseconds(timeout)), timeout);
   if (synchronous) return;
   const std::lock_guard lock(mutex);
   poll_locked();
@@ -117,21 +163,30 @@ void StreamState::wait_across_plugins(const Use& use) {
     }
     retired.push_back({++submitted, gate});
   }
-  use.stream->on_complete(use.ticket, signal_host_event, gate);
+  try {
+    use.stream->on_complete(use.ticket, signal_host_event, gate);
+  } catch (...) {
+    gate->signal();  // nobody else would, and this stream would stand still for ever
+    throw;
+  }
 }
 
 void StreamState::on_complete(uint64_t ticket, void (*function)(void*, plugin::Status) noexcept,
                               void* context) {
   if (complete(ticket)) return function(context, plugin::kOk);
-  const std::lock_guard lock(mutex);
-  const SharedEvent event = marker_locked(ticket);
+  SharedEvent event;
+  {
+    const std::lock_guard lock(mutex);
+    event = marker_locked(ticket);
+    stream->flush();
+  }
+  // Outside the lock: the function may run now, and may ask about this stream.
   const plugin::Status status = event->on_complete(function, context);
   if (!status.ok()) {
     // Without callbacks the host has to wait; the other side must be let go in any case.
     event->wait(kForever);
     function(context, status);
   }
-  stream->flush();
 }
 
 void StreamState::trace_work(const char* what, TraceTime begin, uint64_t ticket) noexcept {

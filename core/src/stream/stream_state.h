@@ -68,6 +68,10 @@ struct StreamState {
   // driver's thread.
   void on_complete(uint64_t ticket, void (*function)(void*, plugin::Status) noexcept, void* context);
 
+  // Throws what made the work that ended at `ticket` fail, if that is known. A failure is kept for the
+  // results of that work, whoever else has been told.
+  void throw_failure(uint64_t ticket);
+
   uint64_t last_ticket() {
     const std::lock_guard lock(mutex);
     return submitted;
@@ -83,6 +87,12 @@ struct StreamState {
     uint64_t ticket;
     SharedEvent event;
   };
+  struct Failure {  // of some work from `first` to `last`, the tickets of two markers
+    uint64_t first, last;
+    plugin::StatusCode code;
+    int32_t vendor_code;
+    std::string message;
+  };
   struct Retired {  // a host event that this stream waits for, kept until it has passed it
     uint64_t ticket;
     plugin::Event* event;
@@ -91,6 +101,7 @@ struct StreamState {
   void trace_work(const char* what, TraceTime begin, uint64_t ticket) noexcept;
   SharedEvent marker_locked(uint64_t ticket);  // an event at or after `ticket`
   void poll_locked();
+  void note_failure_locked(uint64_t last, const plugin::Status& status);
   void wait_across_plugins(const Use& use);
 
   std::mutex mutex;
@@ -99,6 +110,14 @@ struct StreamState {
   std::deque<Marker> markers;  // in order of tickets
   std::deque<Retired> retired;
   std::vector<SharedEvent> spare_events;
+  std::vector<Failure> failures;
+  std::atomic<bool> has_failures{false};
+};
+
+// A point in one stream's work: what a host program's Event is.
+struct EventState {
+  std::shared_ptr<StreamState> stream;
+  uint64_t ticket;
 };
 
 // The stream that this thread's work on `device` goes to.

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "backplane/stream.h"
 #include "copy/transfer.h"
 #include "tensor/program.h"
 #include "tensor/tensor_impl.h"
@@ -140,6 +141,18 @@ void* Tensor::native_memory() const {
   void* handle = nullptr;
   t.device().check(t.storage->block().buffer->native_handle(&handle), "native_memory");
   return handle;
+}
+
+Event Tensor::ready() const {
+  const TensorImpl& t = impl_of(*this, "ready");
+  t.device().ensure_ready();
+  const internal::Use use = t.storage->last_write();
+  // States of streams are never freed.
+  const std::shared_ptr<internal::StreamState> stream =
+      use.stream == nullptr
+          ? t.device().default_stream
+          : std::shared_ptr<internal::StreamState>(use.stream, [](internal::StreamState*) {});
+  return Event(std::make_shared<internal::EventState>(internal::EventState{stream, use.ticket}));
 }
 
 }  // namespace backplane::inline v0
