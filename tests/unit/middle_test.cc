@@ -44,45 +44,6 @@ TEST_P(Memory, StatisticsFollowWhatIsHeld) {
   EXPECT_EQ(device().memory_stats().in_use, before.in_use);
 }
 
-TEST_P(Memory, ALimitHoldsAndTheNextRequestWorks) {
-  device().empty_cache();
-  const uint64_t limit = 64 * kMiB + device().memory_stats().in_use;
-  const uint64_t old_limit = device().memory_stats().limit;
-  device().set_memory_limit(limit);
-  for (int64_t mib = 1; mib <= 10; ++mib) zeros({mib << 20}, uint8, device());
-  EXPECT_NO_THROW(empty({60 << 20}, uint8, device()));
-  try {
-    empty({65 << 20}, uint8, device());
-    ADD_FAILURE() << "65 MiB fitted into 64";
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    EXPECT_EQ(error.code(), ErrorCode::OutOfMemory);
-    for (const char* part : {"asked for 68157440", "free", "in use", "cached", "limit"})
-      EXPECT_NE(text.find(part), std::string::npos) << text;
-  }
-  EXPECT_EQ(sum(ones({16}, device())).item<float>(), 16);
-  device().set_memory_limit(old_limit == UINT64_MAX ? 0 : old_limit);
-}
-
-TEST_P(Memory, AnImpossibleRequestIsAnErrorAndTheNextOneWorks) {
-  try {
-    empty({int64_t{1} << 50}, uint8, device());
-    ADD_FAILURE() << "2^50 bytes";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::OutOfMemory) << error.what();
-  }
-  EXPECT_EQ(sum(ones({3}, device())).item<float>(), 3);
-}
-
-TEST(MemoryOfTwoDevices, WorkOnOneLeavesTheOtherAlone) {
-  const Device other("cpu:1"), first("cpu:0");
-  const MemoryStats before = first.memory_stats();
-  const Tensor x = uniform({1000, 1000}, 1, 0, 1, float32, other);
-  EXPECT_EQ((x + x).device(), other);
-  EXPECT_EQ(first.memory_stats().allocations, before.allocations);
-  EXPECT_EQ(first.memory_stats().in_use, before.in_use);
-}
-
 TEST(MemoryOfThreads, BlocksMoveBetweenThreadsAndAllComeBack) {
   const Device device("cpu:0");
   const uint64_t before = device.memory_stats().in_use;
@@ -112,22 +73,6 @@ TEST_P(Streams, WorkOnTwoStreamsKeepsProgramOrder) {
   }
   EXPECT_EQ(min(x).item<float>(), 50);
   EXPECT_EQ(max(x).item<float>(), 50);
-}
-
-TEST_P(Streams, FreedMemoryIsNotHandedOutWhileItIsRead) {
-  const Stream a(device()), b(device());
-  for (int round = 0; round < 20; ++round) {
-    Tensor result;
-    {
-      const StreamGuard guard(a);
-      Tensor source = ones({1 << 18}, device());
-      for (int i = 0; i < 5; ++i) source = source * 1.0;
-      result = source + 1.0;
-    }
-    const StreamGuard guard(b);
-    const Tensor intruder = full({1 << 18}, -7, float32, device());
-    EXPECT_EQ(sum(result).item<float>(), 2.0f * (1 << 18));
-  }
 }
 
 TEST_P(Streams, EventsCompleteAndCallBack) {
@@ -202,47 +147,6 @@ TEST_P(Fusion, TooLongAnExpressionIsAnError) {
                Error);
 }
 
-std::vector<char> bytes_of(const Tensor& tensor) {
-  std::vector<char> bytes(tensor.nbytes());
-  tensor.copy_to_host(bytes.data(), bytes.size());
-  return bytes;
-}
-
-// Every ordered pair of devices, every type, contiguous and not. Bytes are compared, so that no device has to
-// convert.
-TEST(Copies, ArriveBetweenAllPairsOfDevices) {
-  const DType types[] = {boolean, int8,   int16,   int32,    int64,   uint8,  uint16,
-                         uint32,  uint64, float16, bfloat16, float32, float64};
-  for (const Device& from : devices())
-    for (const Device& to : devices())
-      for (const DType type : types) {
-        const Tensor origin = arange(24, "cpu:0").astype(type).reshape({4, 6});
-        const Tensor source = origin.copy_to(from);
-        const std::string where = from.name() + " to " + to.name() + ", " + to_string(type);
-        const Tensor copy = source.copy_to(to);
-        EXPECT_EQ(copy.device(), to);
-        EXPECT_EQ(bytes_of(copy), bytes_of(origin)) << where;
-        EXPECT_EQ(bytes_of(source.transpose().copy_to(to)), bytes_of(origin.transpose())) << where;
-        EXPECT_EQ(bytes_of(source.slice({{1, 4}, {{}, {}, -2}}).copy_to(to)),
-                  bytes_of(origin.slice({{1, 4}, {{}, {}, -2}})))
-            << where;
-        const Tensor target = empty({6, 4}, type, to);
-        target.transpose().assign(source);
-        EXPECT_EQ(bytes_of(target.transpose()), bytes_of(origin)) << where;
-      }
-}
-
-TEST(Copies, OfNothingAndOfManyMegabytesWork) {
-  for (const Device& from : devices())
-    for (const Device& to : devices()) {
-      EXPECT_EQ(empty({0, 3}, from).copy_to(to).shape(), (Shape{0, 3}));
-      const Tensor large = arange((9 << 20) + 3, int32, from);
-      const Tensor copy = large.copy_to(to);
-      EXPECT_EQ(copy[(9 << 20) + 2].item<int32_t>(), (9 << 20) + 2) << from.name() << " to " << to.name();
-      EXPECT_EQ(copy[4 << 20].item<int32_t>(), 4 << 20);
-    }
-}
-
 TEST(Copies, ASourceMayBeChangedOrDroppedAtOnce) {
   for (const Device& to : devices()) {
     Tensor source = full({1 << 20}, 5, int32, "cpu:0");
@@ -275,15 +179,6 @@ TEST(Copies, OperandsOnTwoDevicesAreAnErrorThatNamesBoth) {
     for (const char* part : {"add", "cpu:0", "cpu:1", "float32 (2,)"})
       EXPECT_NE(text.find(part), std::string::npos) << text;
   }
-}
-
-TEST(Copies, EveryPairHasARouteWithAReason) {
-  for (const Device& from : devices())
-    for (const Device& to : devices()) {
-      const Route route = Runtime::get().route(from, to);
-      EXPECT_FALSE(route.reason.empty()) << from.name() << " to " << to.name();
-      EXPECT_EQ(route.kind == RouteKind::SameDevice, from == to);
-    }
 }
 
 TEST(HostMemory, IsWrappedWithoutACopyAndReleasedOnce) {
