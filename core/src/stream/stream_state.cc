@@ -38,80 +38,80 @@ void signal_host_event(void* event, plugin::Status) noexcept { static_cast<plugi
 
 // Markers are asked in order; a failed one counts as done.
 void StreamState::poll_locked() {
-  while (!markers.empty()) {
+  while (!markers_.empty()) {
     bool done = false;
-    const plugin::Status status = markers.front().event->query(&done);
+    const plugin::Status status = markers_.front().event->query(&done);
     if (status.ok() && !done) break;
-    if (!status.ok()) note_failure_locked(markers.front().ticket, status);
-    completed.store(markers.front().ticket, std::memory_order_release);
-    if (markers.front().event.use_count() == 1) spare_events.push_back(std::move(markers.front().event));
-    markers.pop_front();
+    if (!status.ok()) note_failure_locked(markers_.front().ticket, status);
+    completed_.store(markers_.front().ticket, std::memory_order_release);
+    if (markers_.front().event.use_count() == 1) spare_events_.push_back(std::move(markers_.front().event));
+    markers_.pop_front();
   }
-  while (!retired.empty() && retired.front().ticket <= completed.load(std::memory_order_relaxed)) {
-    retired.front().event->destroy();
-    retired.pop_front();
+  while (!retired_.empty() && retired_.front().ticket <= completed_.load(std::memory_order_relaxed)) {
+    retired_.front().event->destroy();
+    retired_.pop_front();
   }
 }
 
 void StreamState::note_failure_locked(uint64_t last, const plugin::Status& status) {
   const std::string message = status.message == nullptr ? to_string(status.code) : status.message;
-  const uint64_t first = completed.load(std::memory_order_relaxed) + 1;
-  if (!failures.empty() && failures.back().last + 1 == first && failures.back().message == message) {
-    failures.back().last = last;
+  const uint64_t first = completed_.load(std::memory_order_relaxed) + 1;
+  if (!failures_.empty() && failures_.back().last + 1 == first && failures_.back().message == message) {
+    failures_.back().last = last;
     return;
   }
   constexpr size_t kMostFailures = 64;
-  if (failures.size() == kMostFailures) failures.erase(failures.begin());
-  failures.push_back({first, last, status.code, status.vendor_code, message});
-  has_failures.store(true, std::memory_order_release);
+  if (failures_.size() == kMostFailures) failures_.erase(failures_.begin());
+  failures_.push_back({first, last, status.code, status.vendor_code, message});
+  has_failures_.store(true, std::memory_order_release);
 }
 
 void StreamState::throw_failure(uint64_t ticket) {
-  if (!has_failures.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(mutex);
-  for (const Failure& failure : failures)
+  if (!has_failures_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  for (const Failure& failure : failures_)
     if (failure.first <= ticket && ticket <= failure.last)
       device.fail({failure.code, failure.vendor_code, failure.message.c_str()}, "earlier work");
 }
 
 StreamState::SharedEvent StreamState::marker_locked(uint64_t ticket) {
-  const auto found = std::lower_bound(markers.begin(), markers.end(), ticket,
+  const auto found = std::lower_bound(markers_.begin(), markers_.end(), ticket,
                                       [](const Marker& marker, uint64_t t) { return marker.ticket < t; });
-  if (found != markers.end()) return found->event;
+  if (found != markers_.end()) return found->event;
   SharedEvent event;
-  if (!spare_events.empty()) {
-    event = std::move(spare_events.back());
-    spare_events.pop_back();
+  if (!spare_events_.empty()) {
+    event = std::move(spare_events_.back());
+    spare_events_.pop_back();
   } else {
     plugin::Event* created = nullptr;
     device.check(device.device->create_event(&created), "create an event");
     event = SharedEvent(created, [](plugin::Event* e) { e->destroy(); });
   }
   device.check(stream->record(event.get()), "record an event");
-  markers.push_back({submitted, event});
+  markers_.push_back({submitted_, event});
   return event;
 }
 
 bool StreamState::complete(uint64_t ticket) {
-  if (synchronous || completed.load(std::memory_order_acquire) >= ticket) return true;
+  if (synchronous || completed_.load(std::memory_order_acquire) >= ticket) return true;
   if (device.health.load(std::memory_order_acquire) != DeviceHealth::Ready) return true;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(mutex_);
   poll_locked();
-  if (completed.load(std::memory_order_relaxed) >= ticket) return true;
+  if (completed_.load(std::memory_order_relaxed) >= ticket) return true;
   marker_locked(ticket);  // so that a later question can be answered
   return false;
 }
 
 void StreamState::synchronize(uint64_t ticket, std::chrono::nanoseconds timeout) {
   if (synchronous) return;
-  if (completed.load(std::memory_order_acquire) >= ticket) return throw_failure(ticket);
+  if (completed_.load(std::memory_order_acquire) >= ticket) return throw_failure(ticket);
   device.ensure_ready();
   SharedEvent event;
   bool done = false;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutex_);
     poll_locked();
-    done = completed.load(std::memory_order_relaxed) >= ticket;
+    done = completed_.load(std::memory_order_relaxed) >= ticket;
     if (!done) {
       event = marker_locked(ticket);
       stream->flush();
@@ -120,7 +120,7 @@ void StreamState::synchronize(uint64_t ticket, std::chrono::nanoseconds timeout)
   if (done) return throw_failure(ticket);
   const plugin::Status status = event->wait(to_nanoseconds(timeout));
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutex_);
     poll_locked();
   }
   throw_failure(ticket);
@@ -131,7 +131,7 @@ void StreamState::synchronize(std::chrono::nanoseconds timeout) {
   device.ensure_ready();
   check_in_time(device, stream->synchronize(to_nanoseconds(timeout)), timeout);
   if (synchronous) return;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(mutex_);
   poll_locked();
 }
 
@@ -142,7 +142,7 @@ void StreamState::wait_for(const Use& use) {
   if (other.device.plugin != device.plugin) return wait_across_plugins(use);
   SharedEvent event;
   {
-    const std::lock_guard lock(other.mutex);
+    const std::lock_guard lock(other.mutex_);
     event = other.marker_locked(use.ticket);
     other.stream->flush();
   }
@@ -155,13 +155,13 @@ void StreamState::wait_across_plugins(const Use& use) {
   if (status.code == plugin::StatusCode::Unimplemented) return use.stream->synchronize(use.ticket);
   device.check(status, "create a host event");
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutex_);
     const plugin::Status waited = stream->wait(gate);
     if (!waited.ok()) {
       gate->destroy();
       device.fail(waited, "wait for another device");
     }
-    retired.push_back({++submitted, gate});
+    retired_.push_back({++submitted_, gate});
   }
   try {
     use.stream->on_complete(use.ticket, signal_host_event, gate);
@@ -176,7 +176,7 @@ void StreamState::on_complete(uint64_t ticket, void (*function)(void*, plugin::S
   if (complete(ticket)) return function(context, plugin::kOk);
   SharedEvent event;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutex_);
     event = marker_locked(ticket);
     stream->flush();
   }
@@ -206,12 +206,12 @@ void StreamState::trace_work(const char* what, TraceTime begin, uint64_t ticket)
 }
 
 void StreamState::shut_down() noexcept {
-  const std::lock_guard lock(mutex);
-  for (const Retired& gate : retired) gate.event->destroy();
-  markers.clear();
-  retired.clear();
-  spare_events.clear();
-  completed.store(kForever, std::memory_order_release);
+  const std::lock_guard lock(mutex_);
+  for (const Retired& gate : retired_) gate.event->destroy();
+  markers_.clear();
+  retired_.clear();
+  spare_events_.clear();
+  completed_.store(kForever, std::memory_order_release);
   if (stream != nullptr) stream->destroy();
   stream = nullptr;
 }

@@ -42,9 +42,9 @@ struct StreamState {
     if (synchronous) {
       device.check(enqueue(), what);
     } else {
-      const std::lock_guard lock(mutex);
+      const std::lock_guard lock(mutex_);
       device.check(enqueue(), what);
-      ticket = ++submitted;
+      ticket = ++submitted_;
     }
     if (trace_on()) [[unlikely]]
       trace_work(what, begin, ticket);
@@ -73,8 +73,8 @@ struct StreamState {
   void throw_failure(uint64_t ticket);
 
   uint64_t last_ticket() {
-    const std::lock_guard lock(mutex);
-    return submitted;
+    const std::lock_guard lock(mutex_);
+    return submitted_;
   }
 
   // Destroys the plugin's objects; called at shutdown.
@@ -104,14 +104,14 @@ struct StreamState {
   void note_failure_locked(uint64_t last, const plugin::Status& status);
   void wait_across_plugins(const Use& use);
 
-  std::mutex mutex;
-  uint64_t submitted = 0;
-  std::atomic<uint64_t> completed{0};
-  std::deque<Marker> markers;  // in order of tickets
-  std::deque<Retired> retired;
-  std::vector<SharedEvent> spare_events;
-  std::vector<Failure> failures;
-  std::atomic<bool> has_failures{false};
+  std::mutex mutex_;
+  uint64_t submitted_ = 0;
+  std::atomic<uint64_t> completed_{0};
+  std::deque<Marker> markers_;  // in order of tickets
+  std::deque<Retired> retired_;
+  std::vector<SharedEvent> spare_events_;
+  std::vector<Failure> failures_;
+  std::atomic<bool> has_failures_{false};
 };
 
 // A point in one stream's work: what a host program's Event is.
