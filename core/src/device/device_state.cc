@@ -72,7 +72,9 @@ void DeviceState::fail(const plugin::Status& status, const char* what) {
 void drain_device(DeviceState& device) noexcept {
   const std::lock_guard lock(device.open_mutex);
   if (device.health.load() != DeviceHealth::Ready) return;
-  for (StreamState* stream : all_streams(device)) stream->stream->synchronize(UINT64_MAX);
+  // A failure may be of the work, which is then done, or of the call, which may go better next time.
+  for (StreamState* stream : all_streams(device))
+    for (int attempt = 0; attempt < 3 && !stream->stream->synchronize(UINT64_MAX).ok(); ++attempt) continue;
 }
 
 // In the order in which objects depend on each other. A lost device's driver is not called for more than it
