@@ -221,7 +221,8 @@ void declare_functions(Program& program) {
       function = &program.functions.emplace_back();
       function->name = syntax.name;
       function->entry = syntax.entry;
-      program.by_address[AddressSpace::instance().next_code_address()] = function;
+      function->address = AddressSpace::instance().next_code_address();
+      program.by_address[function->address] = function;
     }
     if (!syntax.has_body && !function->entry) function->builtin = find_builtin(syntax.name);
   }

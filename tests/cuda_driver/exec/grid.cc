@@ -159,8 +159,8 @@ void GridRunner::prepare(const Launch& launch) {
   block_.launch = &launch;
   const Function& kernel = *launch.kernel;
   const uint32_t warps = (block_.thread_count() + kLanes - 1) / kLanes;
-  if (prepared_ != &kernel) block_.warps.clear();
-  prepared_ = &kernel;
+  if (prepared_ != kernel.address) block_.warps.clear();
+  prepared_ = kernel.address;
   while (block_.warps.size() > warps) block_.warps.pop_back();
   while (block_.warps.size() < warps) {
     auto& warp = *block_.warps.emplace_back(std::make_unique<Warp>());

@@ -22,7 +22,7 @@ class GridRunner {
   void run_block();
 
   Block block_;
-  const Function* prepared_ = nullptr;  // whose constants the warps' frames hold
+  uint64_t prepared_ = 0;  // address of the function whose constants the warps' frames hold
   std::vector<std::pair<Frame*, SpecialUse>> per_block_;
   std::vector<Warp*> order_;
   std::mt19937_64 random_;

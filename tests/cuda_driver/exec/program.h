@@ -121,6 +121,7 @@ struct ParameterSlot {
 
 struct Function {
   std::string name;
+  uint64_t address = 0;  // what a pointer to it holds; never used again, unlike this object's own place
   bool entry = false;
   std::vector<Instr> code;
   std::vector<uint32_t> block_last;  // for each instruction, the index of its basic block's last one
