@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "opencl/api.h"
+#include "opencl/exit.h"
 
 namespace backplane::opencl {
 
@@ -72,7 +73,7 @@ class ClEvent final : public plugin::EventBase {
 
 class ClStream final : public plugin::StreamBase {
  public:
-  ClStream(ClDevice* device, QueueHandle queue) noexcept;
+  ClStream(ClDevice* device, QueueHandle queue);
 
   void destroy() noexcept override;
   Status copy(plugin::Buffer* dst, uint64_t dst_offset, plugin::Buffer* src, uint64_t src_offset,
@@ -96,7 +97,10 @@ class ClStream final : public plugin::StreamBase {
   ClDevice* device() const noexcept { return device_; }
 
   // Every command queued makes the stream busy until it is seen to be idle.
-  void note_command() noexcept { queued_.fetch_add(1, std::memory_order_relaxed); }
+  void note_command() noexcept {
+    watch_this_thread();
+    queued_.fetch_add(1, std::memory_order_relaxed);
+  }
   // Remembers the first failure of a command that its call could no longer report.
   Status checked(cl_int code, const char* call) noexcept;
 

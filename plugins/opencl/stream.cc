@@ -38,11 +38,13 @@ Status bridge(cl_context context, cl_event event, EventHandle* result) noexcept 
 
 }  // namespace
 
-ClStream::ClStream(ClDevice* device, QueueHandle queue) noexcept
-    : device_(device), queue_(std::move(queue)) {}
+ClStream::ClStream(ClDevice* device, QueueHandle queue) : device_(device), queue_(std::move(queue)) {
+  if (device->facts().device_class == DeviceClass::Cpu) finish_at_exit(queue_.get());
+}
 
 void ClStream::destroy() noexcept {
   api().clFinish(queue());
+  forget_at_exit(queue());
   delete this;
 }
 

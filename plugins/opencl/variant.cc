@@ -96,6 +96,7 @@ Status make_kernel(ProgramHandle program, const char* entry, std::unique_ptr<Var
                                error_name(code), code);
   }
   *variant = std::make_unique<Variant>(std::move(program), std::move(kernel));
+  renew_exit_handler();
   return kOk;
 }
 
