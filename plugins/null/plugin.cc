@@ -245,7 +245,9 @@ Status make(Interface** out, const Args&... args) noexcept {
 // Host memory.
 class NullBuffer final : public plugin::BufferBase {
  public:
-  explicit NullBuffer(uint64_t size) : memory_(new char[size]), size_(size) {}
+  explicit NullBuffer(uint64_t size) : memory_(new (std::nothrow) char[size]), size_(size) {
+    if (memory_ == nullptr) throw std::bad_alloc();
+  }
   void destroy() noexcept override { delete this; }
   uint64_t size() const noexcept override { return size_; }
   void* host_pointer() const noexcept override { return memory_.get(); }
