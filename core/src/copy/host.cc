@@ -5,6 +5,7 @@
 
 #include "copy/traced.h"
 #include "copy/transfer.h"
+#include "stream/finish.h"
 
 namespace backplane::internal {
 
@@ -26,7 +27,7 @@ void read_bytes(void* dst, Storage& src, uint64_t src_offset, uint64_t bytes) {
     const uint64_t ticket = stream.submit("copy to the host", [&] {
       return stream.stream->download(dst, block.buffer, block.offset + src_offset, bytes);
     });
-    stream.synchronize(ticket);
+    finish(stream, ticket);
   }
   src.throw_errors();
 }
@@ -49,7 +50,7 @@ void write_bytes(Storage& dst, uint64_t dst_offset, const void* src, uint64_t by
     return stream.stream->upload(block.buffer, block.offset + dst_offset, src, bytes);
   });
   dst.note_write(stream, ticket);
-  stream.synchronize(ticket);
+  finish(stream, ticket);
 }
 
 }  // namespace backplane::internal

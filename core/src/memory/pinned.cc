@@ -8,6 +8,7 @@
 #include "backplane/error.h"
 #include "device/device_state.h"
 #include "memory/block.h"
+#include "stream/finish.h"
 #include "stream/stream_state.h"
 
 namespace backplane::internal {
@@ -89,10 +90,12 @@ void PinnedCache::release() noexcept {
     taken.swap(kept_);
   }
   for (const Kept& kept : taken) {
-    try {
-      for (const Use& use : kept.uses) use.stream->synchronize(use.ticket);
-    } catch (const Error&) {
-      // A failed stream no longer uses the memory.
+    for (const Use& use : kept.uses) {
+      try {
+        finish(*use.stream, use.ticket);
+      } catch (const Error&) {
+        // A failed stream no longer uses the memory.
+      }
     }
     destroy(kept.block);
   }

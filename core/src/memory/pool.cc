@@ -10,6 +10,7 @@
 #include "backplane/error.h"
 #include "device/device_state.h"
 #include "memory/magazine.h"
+#include "stream/finish.h"
 #include "stream/stream_state.h"
 #include "trace/trace.h"
 
@@ -290,10 +291,12 @@ std::vector<Pool::Releasable> Pool::take_releasable() {
 void Pool::release_cached() {
   uint64_t freed = 0;
   for (const Releasable& releasable : take_releasable()) {
-    try {
-      for (const Use& use : releasable.uses) use.stream->synchronize(use.ticket);
-    } catch (const Error&) {
-      // The work failed or the device is lost: either way it no longer uses the memory.
+    for (const Use& use : releasable.uses) {
+      try {
+        finish(*use.stream, use.ticket);
+      } catch (const Error&) {
+        // The work failed or the device is lost: either way it no longer uses the memory.
+      }
     }
     releasable.buffer->destroy();
     freed += releasable.size;

@@ -7,6 +7,7 @@
 
 #include "backplane/error.h"
 #include "memory/spare_objects.h"
+#include "stream/finish.h"
 
 namespace backplane::internal {
 namespace {
@@ -63,7 +64,7 @@ void Storage::destroy() noexcept {
   if (!pooled_) {
     for (const Use& use : pending(true)) {
       try {
-        if (alive) use.stream->synchronize(use.ticket);
+        if (alive) finish(*use.stream, use.ticket);
       } catch (const Error&) {
         // A failed stream no longer uses the memory.
       }
@@ -152,7 +153,7 @@ PendingError::State PendingError::read() {
     value = *reinterpret_cast<const int64_t*>(block.host);
   } else {
     StreamState& stream = current_stream(word_->device());
-    stream.synchronize(stream.submit("read an error word", [&] {
+    finish(stream, stream.submit("read an error word", [&] {
       return stream.stream->download(&value, block.buffer, block.offset, sizeof value);
     }));
   }

@@ -32,7 +32,11 @@ void check_in_time(DeviceState& device, const plugin::Status& status, std::chron
 
 // Completes the host event that the other plugin's stream waits for. A failure completes it too: it is
 // reported by the stream that failed, and a stream that waits for ever would hide it.
-void signal_host_event(void* event, plugin::Status) noexcept { static_cast<plugin::Event*>(event)->signal(); }
+// A second try costs nothing beside a stream that waits for ever.
+void signal_host_event(void* context, plugin::Status) noexcept {
+  auto* event = static_cast<plugin::Event*>(context);
+  if (!event->signal().ok()) event->signal();
+}
 
 }  // namespace
 
@@ -40,8 +44,10 @@ void signal_host_event(void* event, plugin::Status) noexcept { static_cast<plugi
 void StreamState::poll_locked() {
   while (!markers_.empty()) {
     bool done = false;
-    const plugin::Status status = markers_.front().event->query(&done);
+    plugin::Status status = markers_.front().event->query(&done);
     if (status.ok() && !done) break;
+    // Work that failed is done; but a question that failed says nothing of the work.
+    if (!status.ok()) status = markers_.front().event->wait(kForever);
     if (!status.ok()) note_failure_locked(markers_.front().ticket, status);
     completed_.store(markers_.front().ticket, std::memory_order_release);
     if (markers_.front().event.use_count() == 1) spare_events_.push_back(std::move(markers_.front().event));
