@@ -253,5 +253,20 @@ TEST_F(Control, SpecialRegistersTellGridBlockAndLane) {
   }
 }
 
+// The functions of a module may stand where those of an unloaded one stood.
+TEST_F(Control, AKernelHasItsOwnConstantsAfterAnotherModuleIsUnloaded) {
+  const CUdeviceptr out = allocate(4);
+  for (uint32_t value = 1; value <= 50; ++value) {
+    const std::string body = "mov.u32 %r0, " + std::to_string(1000 + value) + ";\n";
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    ASSERT_EQ(cuModuleLoadData(&module, kernel(body + kStoreR0).c_str()), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleGetFunction(&function, module, "f"), CUDA_SUCCESS);
+    ASSERT_EQ(launch(function, 1, out, out), CUDA_SUCCESS);
+    EXPECT_EQ(download<uint32_t>(out, 1)[0], 1000 + value);
+    ASSERT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  }
+}
+
 }  // namespace
 }  // namespace cuda_double_test
