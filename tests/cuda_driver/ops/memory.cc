@@ -110,12 +110,35 @@ void load_checked(Warp& warp, const Instr& instr, Space space) {
   });
 }
 
+bool same_for_all(uint32_t mask, const uint64_t (&addresses)[kLanes]) {
+  const uint64_t first = addresses[__builtin_ctz(mask)];
+  uint64_t different = 0;
+  for (int lane = 0; lane < kLanes; ++lane)
+    different |= (addresses[lane] ^ first) & (uint64_t{0} - (mask >> lane & 1));
+  return different == 0;
+}
+
+// One value for every lane.
+template <class M, class R>
+void broadcast(Warp& warp, const Instr& instr, const uint8_t* bytes) {
+  for (int i = 0; i < instr.count; ++i) {
+    R* dst = warp.at<R>(instr.list[i]);
+    const R value = static_cast<R>(read<M>(bytes + i * sizeof(M)));
+    for_lanes(warp.mask, [=](int lane) { dst[lane] = value; });
+  }
+}
+
 template <Space kSpace, class M, class R>
 void load(Warp& warp, const Instr& instr) {
   if (warp.block->launch->checks.any()) return load_checked<M, R>(warp, instr, kSpace);
   uint64_t addresses[kLanes];
   gather_addresses(warp, instr, addresses);
   Finder<kSpace> find(warp, instr, sizeof(M) * instr.count, false);
+  if constexpr (kSpace == Space::kParam) {
+    const int first = __builtin_ctz(warp.mask);
+    if (same_for_all(warp.mask, addresses))
+      return broadcast<M, R>(warp, instr, find(first, addresses[first]));
+  }
   if (instr.count == 1) {
     R* dst = warp.at<R>(instr.list[0]);
     if (const uint8_t* bytes = warp.mask == kFullMask ? find.common(addresses) : nullptr) {
@@ -182,13 +205,8 @@ template <class M, class R>
 void load_parameter(Warp& warp, const Instr& instr) {
   const auto offset = static_cast<uint64_t>(instr.imm);
   const int first = __builtin_ctz(warp.mask);
-  const uint8_t* bytes =
-      locate(warp, instr, first, Space::kParam, offset, sizeof(M) * instr.count, false).host;
-  for (int i = 0; i < instr.count; ++i) {
-    R* dst = warp.at<R>(instr.list[i]);
-    const R value = static_cast<R>(read<M>(bytes + i * sizeof(M)));
-    for_lanes(warp.mask, [=](int lane) { dst[lane] = value; });
-  }
+  broadcast<M, R>(warp, instr,
+                  locate(warp, instr, first, Space::kParam, offset, sizeof(M) * instr.count, false).host);
 }
 
 using BySpace = Handler[6];  // generic, global and const, shared, local, param, param at a constant address
