@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libnvidia-ml.so.1 as a test double. README.md tells what it answers and how to make a query fail.
+// libnvidia-ml.so.1 as a test double. docs/testing-without-a-gpu.md tells what it answers and
+// how to make a query fail.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "driver/config.h"
 #include "nvml/types.h"
@@ -100,14 +102,28 @@ std::string bus_id(const DeviceConfig& config, const char* format) {
   return text;
 }
 
+// This process where it holds memory, and those of NVML_DOUBLE_PROCESSES, `pid:bytes,…`, on every card.
+std::vector<ProcessInfo> running_on(const Card& card) {
+  std::vector<ProcessInfo> running;
+  if (const unsigned long long used = used_by_process(card); used != 0)
+    running.push_back({static_cast<unsigned>(getpid()), used, ~0u, ~0u});
+  const char* others = std::getenv("NVML_DOUBLE_PROCESSES");
+  while (others != nullptr && *others != '\0') {
+    char* end = nullptr;
+    const auto pid = static_cast<unsigned>(std::strtoul(others, &end, 10));
+    running.push_back({pid, *end == ':' ? std::strtoull(end + 1, &end, 10) : 0, ~0u, ~0u});
+    others = *end == ',' ? end + 1 : nullptr;
+  }
+  return running;
+}
+
 int processes(void* device, unsigned* count, ProcessInfo* list, const char* function) {
   return query(function, device, [&](Card& card) -> int {
-    const unsigned long long used = used_by_process(card);
+    const std::vector<ProcessInfo> running = running_on(card);
     const unsigned room = *count;
-    *count = used != 0 ? 1 : 0;
-    if (used == 0) return kSuccess;
-    if (room == 0 || list == nullptr) return kInsufficientSize;
-    list[0] = {static_cast<unsigned>(getpid()), used, ~0u, ~0u};
+    *count = static_cast<unsigned>(running.size());
+    if (room < running.size() || (list == nullptr && !running.empty())) return kInsufficientSize;
+    std::copy(running.begin(), running.end(), list);
     return kSuccess;
   });
 }
@@ -170,7 +186,9 @@ NVML_DOUBLE_API int nvmlSystemGetCudaDriverVersion(int* version) {
 }
 NVML_DOUBLE_API int nvmlSystemGetProcessName(unsigned pid, char* name, unsigned length) {
   if (const Result state = begin("nvmlSystemGetProcessName"); state != kSuccess) return state;
-  return pid == static_cast<unsigned>(getpid()) ? put_text(name, length, "test") : kNotFound;
+  char path[4096];
+  const ssize_t size = readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), path, sizeof path);
+  return size < 0 ? kNotFound : put_text(name, length, std::string(path, static_cast<size_t>(size)));
 }
 
 NVML_DOUBLE_API int nvmlDeviceGetCount_v2(unsigned* count) {

@@ -85,6 +85,23 @@ TEST_F(Nvml, MemoryInUseIsWhatTheDriverHandedOut) {
   EXPECT_EQ(cuMemFree(held), CUDA_SUCCESS);
 }
 
+TEST_F(Nvml, OtherProcessesAreListedOnRequest) {
+  setenv("NVML_DOUBLE_PROCESSES", "17:1048576,18:5", 1);
+  struct {
+    unsigned pid;
+    unsigned long long used;
+    unsigned a, b;
+  } process[2];
+  unsigned count = 2;
+  ASSERT_EQ(nvmlDeviceGetComputeRunningProcesses_v3(card_, &count, process), 0);
+  unsetenv("NVML_DOUBLE_PROCESSES");
+  ASSERT_EQ(count, 2u);
+  EXPECT_EQ(process[0].pid, 17u);
+  EXPECT_EQ(process[0].used, 1u << 20);
+  EXPECT_EQ(process[1].pid, 18u);
+  EXPECT_EQ(process[1].used, 5u);
+}
+
 TEST_F(Nvml, FreeMemoryAboveTheTotalIsToldOnRequest) {
   setenv("NVML_DOUBLE_FREE_ABOVE_TOTAL", "1", 1);
   unsigned long long memory[3] = {};
