@@ -125,7 +125,7 @@ plugin::Telemetry telemetry_of(Context& context) {
   return telemetry;
 }
 
-// The numbers are those that the NVML double always gives: see tests/cuda_driver/README.md.
+// The numbers are those that the NVML double always gives: see docs/testing-without-a-gpu.md.
 TEST(CudaTelemetry, ShowsWhatNvmlSays) {
   Context context(load().backend(), 0);
   const auto telemetry = telemetry_of(context);

@@ -114,9 +114,22 @@ TEST(CudaFaults, NameTheCallAndTheDriversCode) {
 
 // Machine code that the card does not take is what the PTX is there for.
 TEST(CudaModules, FallBackToPtx) {
-  Context context(load().backend(), 0);
+  if (!CUDA_CODE_FOR_75) GTEST_SKIP() << "no machine code for compute capability 7.5 is built";
+  Context context(load({{"CUDA_DOUBLE_CAPABILITY", "7.5"}}).backend(), 0);
+  fail_calls("");
   auto add = make_add(context);
+  EXPECT_EQ(call_count("cuModuleLoadData"), 2u);
   add_and_check(context, *add, 1.0f);
+}
+
+TEST(CudaModules, AreLoadedWhenTheyAreFirstNeededAndOnce) {
+  auto& loaded = load({}, {{"code", "ptx"}});
+  fail_calls("");
+  Context context(loaded.backend(), 0);
+  EXPECT_EQ(call_count("cuModuleLoadData"), 0u);
+  const auto first = make_add(context);
+  const auto second = make_add(context);
+  EXPECT_EQ(call_count("cuModuleLoadData"), 1u);
 }
 
 TEST(CudaThreads, ShareOneDevice) {

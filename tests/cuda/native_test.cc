@@ -101,6 +101,17 @@ TEST(CudaNative, HandsOutHandlesThatTheDriverTakes) {
   EXPECT_EQ(floats(context, *buffer, kCount), std::vector<float>(kCount, 3.0f));
 }
 
+// As cudart, cuBLAS and PyTorch do.
+TEST(CudaNative, WorksInThePrimaryContext) {
+  Context context(load().backend(), 0);
+  CUcontext primary = nullptr;
+  check(cuDevicePrimaryCtxRetain(&primary, 0));
+  void* native = nullptr;
+  ASSERT_TRUE(context.device().native_handle(plugin::NativeHandle::Context, &native).ok());
+  EXPECT_EQ(native, primary);
+  check(cuDevicePrimaryCtxRelease(0));
+}
+
 // A pointer for every operand, then the scalars by type; the grid covers the global size.
 void expect_scaled(const char* text, plugin::SourceLanguage language) {
   Context context(load({}, {{"nvrtc", "1"}}).backend(), 0);

@@ -2,9 +2,12 @@
 //
 // What a host program sees of CUDA devices: selection, copies between them, faults and exit, through tensors.
 #include <backplane/backplane.h>
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,9 +21,9 @@ std::vector<std::string>& warnings() {
   return *lines;
 }
 
-void start(const std::vector<std::pair<const char*, const char*>>& environment) {
+// Before the first use: the environment that the driver is to see, and the runtime's options.
+void start(const std::vector<std::pair<const char*, const char*>>& environment, RuntimeOptions options = {}) {
   for (const auto& [name, value] : environment) setenv(name, value, 1);
-  RuntimeOptions options;
   options.log = [](LogLevel level, std::string_view text) {
     if (level >= LogLevel::Warning) warnings().emplace_back(text);
   };
@@ -46,6 +49,25 @@ TEST(CudaTensors, AnIndexThatIsNotThereIsNotFoundAndNamesThoseThatAre) {
   }
 }
 
+// Field report L1.
+TEST(CudaTensors, ACardThatASecondPluginAlsoSeesIsOneGpu) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "backplane-cuda-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  fs::copy(SECOND_PLUGIN, folder);
+  RuntimeOptions options;
+  options.plugin_folders = {folder};
+  options.plugin_options = {{"better.kind", "gpu"}, {"better.pci", "0000:41:00.0"}};
+  start({{"CUDA_DOUBLE_DEVICES", "2"}, {"CUDA_DOUBLE_PCI", "0000:01:00,0000:41:00"}}, options);
+  const std::vector<Device> routes = routes_to("cuda:1");
+  fs::remove_all(folder);
+  EXPECT_EQ(device_count("gpu"), 2);
+  ASSERT_EQ(routes.size(), 2u);
+  EXPECT_THAT((std::vector<std::string>{routes[0].name(), routes[1].name()}),
+              testing::UnorderedElementsAre("cuda:1", "better:0"));
+  EXPECT_EQ(routes_to("cuda:0").size(), 1u);
+}
+
 // Field report C1.
 TEST(CudaTensors, APeerCopyOfZerosIsFoundOutAndStagedWithOneWarning) {
   start({{"CUDA_DOUBLE_DEVICES", "2"}, {"CUDA_DOUBLE_PEER_ZEROS", "0-1,1-0"}});
@@ -61,6 +83,28 @@ TEST(CudaTensors, CopiesBetweenCardsThatReachEachOtherArePeerCopies) {
   EXPECT_EQ(Runtime::get().route(Device("cuda:0"), Device("cuda:1")).kind, RouteKind::Peer);
   const Tensor source = full({1000}, 7.0, DType::Float32, Device("cuda:0"));
   EXPECT_EQ(values(source.copy_to(Device("cuda:1")) + 1), std::vector<float>(1000, 8.0f));
+}
+
+// By the driver's own count; see tests/cuda_driver/driver/control.h.
+uint64_t bytes_in_use(int device) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* function = library == nullptr ? nullptr : dlsym(library, "cudaDoubleBytesInUse");
+  if (function == nullptr) throw std::runtime_error("this is not the driver for tests");
+  return reinterpret_cast<uint64_t (*)(int)>(function)(device);
+}
+
+// Field report M1.
+TEST(CudaTensors, OnOneCardUseNoMemoryOfAnother) {
+  start({{"CUDA_DOUBLE_DEVICES", "2"}});
+  const Device first("cuda:0"), second("cuda:1");
+  const MemoryStats before = first.memory_stats();
+  const uint64_t used_before = bytes_in_use(0);
+  const Tensor x = full({100000}, 2.0, DType::Float32, second);
+  EXPECT_EQ(sum(x + x).item<float>(), 400000);
+  EXPECT_EQ(first.memory_stats().in_use, before.in_use);
+  EXPECT_EQ(first.memory_stats().allocations, before.allocations);
+  EXPECT_EQ(bytes_in_use(0), used_before);
+  EXPECT_GE(bytes_in_use(1), 400000u);
 }
 
 // Field report M7.
