@@ -12,7 +12,7 @@
 #include "backplane/backplane.h"
 #include "machine.h"
 #include "pairs.h"
-#include "peers.h"
+#include "peers/libraries.h"
 
 namespace {
 

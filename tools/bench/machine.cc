@@ -19,7 +19,9 @@
 namespace backplane::bench {
 namespace {
 
-typedef float Vector __attribute__((vector_size(32), aligned(32)));
+// Every processor of the architecture has such registers, and memory is slower than they are.
+typedef float Vector __attribute__((vector_size(16), aligned(16)));
+constexpr size_t kLanes = 4;
 
 size_t core_count() {
   cpu_set_t set;
@@ -80,13 +82,8 @@ Part part_of(size_t n, size_t part, size_t parts) {
 }
 
 inline void store_past_cache(Vector* to, Vector value) {
-#if defined(__x86_64__) && defined(__AVX__)
-  _mm256_stream_ps(reinterpret_cast<float*>(to), value);
-#elif defined(__x86_64__)
-  __m128 halves[2];
-  std::memcpy(halves, &value, sizeof value);
-  _mm_stream_ps(reinterpret_cast<float*>(to), halves[0]);
-  _mm_stream_ps(reinterpret_cast<float*>(to) + 4, halves[1]);
+#if defined(__x86_64__)
+  _mm_stream_ps(reinterpret_cast<float*>(to), value);
 #else
   *to = value;
 #endif
@@ -105,7 +102,7 @@ void on_all_cores(const std::function<void(size_t, size_t)>& work) { team().run(
 void streaming_triad(float* c, const float* a, const float* b, size_t n) {
   on_all_cores([&](size_t part, size_t parts) {
     const Part p = part_of(n, part, parts);
-    for (size_t i = p.begin; i < p.end; i += 8)
+    for (size_t i = p.begin; i < p.end; i += kLanes)
       store_past_cache(reinterpret_cast<Vector*>(c + i),
                        *reinterpret_cast<const Vector*>(a + i) + *reinterpret_cast<const Vector*>(b + i));
     finish_stores();
@@ -117,7 +114,7 @@ void streaming_copy(void* to, const void* from, size_t bytes) {
   auto* dst = static_cast<float*>(to);
   on_all_cores([&](size_t part, size_t parts) {
     const Part p = part_of(bytes / 4, part, parts);
-    for (size_t i = p.begin; i < p.end; i += 8)
+    for (size_t i = p.begin; i < p.end; i += kLanes)
       store_past_cache(reinterpret_cast<Vector*>(dst + i), *reinterpret_cast<const Vector*>(src + i));
     finish_stores();
   });
@@ -127,12 +124,12 @@ double plain_read(const float* a, size_t n) {
   std::atomic<double> total{0};
   on_all_cores([&](size_t part, size_t parts) {
     const Part p = part_of(n, part, parts);
-    Vector sums[4] = {};
-    for (size_t i = p.begin; i + 32 <= p.end; i += 32)
-      for (size_t j = 0; j < 4; ++j) sums[j] += *reinterpret_cast<const Vector*>(a + i + 8 * j);
-    const Vector all = sums[0] + sums[1] + sums[2] + sums[3];
+    Vector sums[8] = {};
+    for (size_t i = p.begin; i + 8 * kLanes <= p.end; i += 8 * kLanes)
+      for (size_t j = 0; j < 8; ++j) sums[j] += *reinterpret_cast<const Vector*>(a + i + kLanes * j);
     double sum = 0;
-    for (int j = 0; j < 8; ++j) sum += static_cast<double>(all[j]);
+    for (const Vector& lanes : sums)
+      for (size_t j = 0; j < kLanes; ++j) sum += static_cast<double>(lanes[j]);
     double before = total.load();
     while (!total.compare_exchange_weak(before, before + sum)) continue;
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pairs.h"
+#include "ls/text.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -12,6 +13,8 @@
 
 namespace backplane::bench {
 namespace {
+
+using tools::time_text;
 
 struct Pair {
   std::string name, peer_name;
@@ -57,20 +60,14 @@ void register_one(const std::string& name, const std::function<void()>& work, in
       ->MinTime(0.05);
 }
 
-std::string readable(double seconds) {
-  if (seconds < 1e-6) return fmt::format("{:.1f} ns", seconds * 1e9);
-  if (seconds < 1e-3) return fmt::format("{:.2f} µs", seconds * 1e6);
-  return fmt::format("{:.2f} ms", seconds * 1e3);
-}
-
 void print_row(const Pair& pair, Times& times) {
   const double ours = times.median(pair.name + "/ours"), peer = times.median(pair.name + "/peer");
   if (ours == 0 || peer == 0) return;
   const bool speed = pair.kind == Goal::SpeedAtLeast;
   const double ratio = speed ? peer / ours : ours / peer;
   const bool met = speed ? ratio >= pair.goal : ratio <= pair.goal;
-  fmt::print("| {} | {} | {} | {} | {:.2f} | {} {:.2f} | {} |\n", pair.name, readable(ours), pair.peer_name,
-             readable(peer), ratio, speed ? "≥" : "≤", pair.goal, met ? "met" : "missed");
+  fmt::print("| {} | {} | {} | {} | {:.2f} | {} {:.2f} | {} |\n", pair.name, time_text(ours), pair.peer_name,
+             time_text(peer), ratio, speed ? "≥" : "≤", pair.goal, met ? "met" : "missed");
 }
 
 }  // namespace

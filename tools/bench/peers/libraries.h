@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Libraries called directly, with threads of their own, where they are installed.
-#ifndef BACKPLANE_TOOLS_BENCH_PEERS_H_
-#define BACKPLANE_TOOLS_BENCH_PEERS_H_
+#ifndef BACKPLANE_TOOLS_BENCH_PEERS_LIBRARIES_H_
+#define BACKPLANE_TOOLS_BENCH_PEERS_LIBRARIES_H_
 
 #include <cstdint>
 #include <functional>
@@ -24,6 +24,10 @@ std::vector<Gemm> gemm_peers();
 using BatchedMatmul = void (*)(int64_t count, int64_t n, const float* a, const float* b, float* c);
 BatchedMatmul batched_matmul_peer();
 
+// c = a * b, row-major n x n, int8 operands and an int32 result, by oneDNN; null without it.
+using Int8Matmul = void (*)(int64_t n, const int8_t* a, const int8_t* b, int32_t* c);
+Int8Matmul int8_matmul_peer();
+
 }  // namespace backplane::bench
 
-#endif  // BACKPLANE_TOOLS_BENCH_PEERS_H_
+#endif  // BACKPLANE_TOOLS_BENCH_PEERS_LIBRARIES_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peers.h"
+#include "libraries.h"
 
 #include <dlfcn.h>
 
@@ -45,6 +45,26 @@ void dnnl_batched(int64_t count, int64_t n, const float* a, const float* b, floa
   stream.wait();
 }
 
+void dnnl_int8(int64_t n, const int8_t* a, const int8_t* b, int32_t* c) {
+  using Type = dnnl::memory::data_type;
+  static std::map<int64_t, dnnl::matmul> made;
+  const auto desc = [n](Type type) { return dnnl::memory::desc({n, n}, type, dnnl::memory::format_tag::ab); };
+  auto found = made.find(n);
+  if (found == made.end()) {
+    const dnnl::matmul::primitive_desc primitive(
+        dnnl::matmul::desc(desc(Type::s8), desc(Type::s8), desc(Type::s32)), engine());
+    found = made.emplace(n, dnnl::matmul(primitive)).first;
+  }
+  static dnnl::stream stream(engine());
+  const auto memory = [&](Type type, const void* data) {
+    return dnnl::memory(desc(type), engine(), const_cast<void*>(data));
+  };
+  found->second.execute(stream, {{DNNL_ARG_SRC, memory(Type::s8, a)},
+                                 {DNNL_ARG_WEIGHTS, memory(Type::s8, b)},
+                                 {DNNL_ARG_DST, memory(Type::s32, c)}});
+  stream.wait();
+}
+
 void dnnl_gemm(int64_t n, const float* a, const float* b, float* c) {
   dnnl_sgemm('N', 'N', n, n, n, 1.0f, a, n, b, n, 0.0f, c, n);
 }
@@ -79,6 +99,14 @@ std::vector<Gemm> gemm_peers() {
 BatchedMatmul batched_matmul_peer() {
 #ifdef BACKPLANE_HAVE_DNNL
   return dnnl_batched;
+#else
+  return nullptr;
+#endif
+}
+
+Int8Matmul int8_matmul_peer() {
+#ifdef BACKPLANE_HAVE_DNNL
+  return dnnl_int8;
 #else
   return nullptr;
 #endif
