@@ -43,6 +43,8 @@ class CompiledProgram {
   // A program of one instruction on whole arrays: its loop, or null.
   const Step* single() const noexcept { return single_ ? &steps_[0] : nullptr; }
   bool single_takes_splats() const noexcept { return single_takes_splats_; }
+  // Fills kSplatBytes with the value of a scalar argument.
+  void splat(void* place, int value, plugin::Scalar scalar) const noexcept;
 
   const plugin::Program& program() const noexcept { return program_; }
   // Points to a tile, a multiple of every vector's lanes.

@@ -32,7 +32,8 @@ class ElementwiseKernel final : public CpuKernel {
         inputs_(program.input_count),
         scalars_(program.scalar_count),
         grain_(std::max<int64_t>(kCut, kGrain / std::max(1, program_.cost()))),
-        point_bytes_(int64_t{1} << memory_log2(output_type(program, 0))) {}
+        point_bytes_(int64_t{1} << memory_log2(output_type(program, 0))),
+        small_(small_points()) {}
 
   Status run(const plugin::LaunchArgs& args) const override {
     if (args.operand_count != outputs_ + inputs_ || args.scalar_count < scalars_) {
@@ -40,7 +41,9 @@ class ElementwiseKernel final : public CpuKernel {
                          "%s: %u operands and %u scalars; the program has %u and %u", args.label,
                          args.operand_count, args.scalar_count, outputs_ + inputs_, scalars_);
     }
-    if (args.rank == 0) {
+    if (args.rank == 1 && args.shape[0] <= small_ && lies_dense(args)) {
+      run_small(args);
+    } else if (args.rank == 0) {
       run_row(args, 1, 0);
     } else if (args.rank == 1) {
       run_row(args, args.shape[0], 1);
@@ -51,8 +54,40 @@ class ElementwiseKernel final : public CpuKernel {
   }
 
  private:
-  // One dimension, or none. The way of small contiguous launches: no allocation, and as little as can be
-  // before the loop.
+  // The most points that one operation over whole arrays does in the calling thread, within the cache; -1 for
+  // other programs.
+  int64_t small_points() const noexcept {
+    const Step* step = program_.single();
+    if (step == nullptr || step->arity == 0 || (scalars_ != 0 && !program_.single_takes_splats())) return -1;
+    return std::min(grain_, streaming_threshold_bytes() / point_bytes_ - 1);
+  }
+
+  bool lies_dense(const plugin::LaunchArgs& args) const noexcept {
+    for (uint32_t i = 0; i < outputs_ + inputs_; ++i)
+      if (args.operand(i).strides[0] != 1) return false;
+    return true;
+  }
+
+  // The way of small contiguous launches: no allocation, and as little as can be before the loop.
+  void run_small(const plugin::LaunchArgs& args) const noexcept {
+    const Step& step = *program_.single();
+    alignas(kSplatBytes) char splats[3][kSplatBytes];
+    const void* in[3] = {};
+    int64_t steps[3] = {};
+    for (int k = 0; k < step.arity; ++k) {
+      const uint8_t value = step.args[k];
+      if (value < kFirstScalar) {
+        in[k] = operand_pointer(args, outputs_ + value);
+        steps[k] = 1;
+      } else {
+        program_.splat(splats[k], value, args.scalars[value - kFirstScalar]);
+        in[k] = splats[k];
+      }
+    }
+    step.loop(operand_pointer(args, 0), in, steps, args.shape[0]);
+  }
+
+  // One dimension, or none.
   void run_row(const plugin::LaunchArgs& args, int64_t n, int rank) const {
     const void* in[plugin::kMaxInputs];
     void* out[plugin::kMaxOutputs];
@@ -179,6 +214,7 @@ class ElementwiseKernel final : public CpuKernel {
   const uint32_t outputs_, inputs_, scalars_;
   const int64_t grain_;
   const int64_t point_bytes_;
+  const int64_t small_;
 };
 
 }  // namespace

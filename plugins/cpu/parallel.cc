@@ -48,10 +48,19 @@ void mark_forked_child() { in_forked_child.store(true, std::memory_order_relaxed
 // Ranges per thread: enough that a thread which starts late or is disturbed leaves its part to the others.
 constexpr int64_t kRangesPerThread = 4;
 
+#if defined(__SSE__)
+constexpr uint64_t kControl = 0x1f80;    // all exceptions masked, nearest, no flush to zero
+constexpr uint64_t kStickyFlags = 0x3f;  // raised by arithmetic; not part of the state to compare
+#else
+constexpr uint64_t kControl = 0;
+constexpr uint64_t kStickyFlags = 0;
+#endif
+
+// Writing the register costs more than a small launch's arithmetic.
 uint64_t exchange_control(uint64_t value) noexcept {
 #if defined(__SSE__)
   const uint64_t old = _mm_getcsr();
-  if (old != value) _mm_setcsr(static_cast<uint32_t>(value));
+  if (((old ^ value) & ~kStickyFlags) != 0) _mm_setcsr(static_cast<uint32_t>(value));
   return old;
 #elif defined(__aarch64__)
   uint64_t old;
@@ -62,14 +71,6 @@ uint64_t exchange_control(uint64_t value) noexcept {
   return value;
 #endif
 }
-
-#if defined(__SSE__)
-constexpr uint64_t kControl = 0x1f80;    // all exceptions masked, nearest, no flush to zero
-constexpr uint64_t kStickyFlags = 0x3f;  // raised by arithmetic; not part of the state to compare
-#else
-constexpr uint64_t kControl = 0;
-constexpr uint64_t kStickyFlags = 0;
-#endif
 
 }  // namespace
 

@@ -38,6 +38,12 @@ void CompiledProgram::set_constant(Tile& tile, int value, const void* bits, int6
   tile.constant[value] = true;
 }
 
+void CompiledProgram::splat(void* place, int value, plugin::Scalar scalar) const noexcept {
+  const int log2 = register_log2(types_[value]);
+  const uint64_t bits = scalar_register(types_[value], scalar);
+  active_stride_loops().fill[log2](place, &bits, kSplatBytes >> log2);
+}
+
 void CompiledProgram::prepare_constants(Tile& tile, const Run& run, int64_t n) const {
   for (int i = 0; i < program_.input_count; ++i) {
     tile.constant[i] = false;

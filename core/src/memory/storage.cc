@@ -60,7 +60,7 @@ void Storage::operator delete(void* memory, size_t) noexcept { SpareObjects<Stor
 void Storage::destroy() noexcept {
   // After shutdown, or in the child of a fork, the memory is the driver's to clean up.
   const bool alive = device_->health.load(std::memory_order_acquire) == DeviceHealth::Ready;
-  if (alive && pooled_) device_->pool->free(block_, pending(true));
+  if (alive && pooled_) device_->pool->free(block_, needs_care() ? pending(true) : UseList());
   if (!pooled_) {
     for (const Use& use : pending(true)) {
       try {

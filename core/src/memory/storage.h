@@ -35,7 +35,9 @@ class Storage {
 
   void retain() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+    // Whoever holds the only reference needs no locked instruction: nobody else can add one.
+    if (refs_.load(std::memory_order_acquire) == 1 || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      destroy();
   }
 
   DeviceState& device() const noexcept { return *device_; }

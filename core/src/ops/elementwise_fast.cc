@@ -41,6 +41,13 @@ plugin::Kernel* find_kernel(DeviceState& device, const ElementwiseOp& op, DType 
   return kernel;
 }
 
+// Without the call to compare memory, which costs more than a few dimensions do.
+bool same_shape(const Shape& a, const Shape& b) noexcept {
+  bool same = a.rank() == b.rank();
+  for (int i = 0; same && i < a.rank(); ++i) same = a[i] == b[i];
+  return same;
+}
+
 // A call of the common form: the tensors it reads, and the number if there is one.
 struct Call {
   const TensorImpl* first = nullptr;
@@ -60,7 +67,8 @@ bool recognise(const ElementwiseOp& op, const Operand& a, const Operand& b, Scal
     if (!b.tensor()->defined()) return false;
     call->second = b.tensor()->impl();
     return call->second->dtype == type && call->second->contiguous &&
-           call->second->shape == call->first->shape && &call->second->device() == &call->first->device();
+           same_shape(call->second->shape, call->first->shape) &&
+           &call->second->device() == &call->first->device();
   }
   call->form = a.tensor() != nullptr ? Form::kScalarLast : Form::kScalarFirst;
   *scalar = a.tensor() != nullptr ? b.scalar() : a.scalar();
@@ -94,7 +102,7 @@ DType result_type(const ElementwiseOp& op, const Call& call) {
 bool fits(const ElementwiseOp& op, const Call& call, const Tensor& result) {
   if (!result.defined()) return false;
   const TensorImpl& r = *result.impl();
-  if (!r.contiguous || r.dtype != result_type(op, call) || !(r.shape == call.first->shape) ||
+  if (!r.contiguous || r.dtype != result_type(op, call) || !same_shape(r.shape, call.first->shape) ||
       r.storage->read_only() || &r.device() != &call.first->device())
     return false;
   const auto apart = [&](const TensorImpl* t) {

@@ -15,8 +15,6 @@ struct Selected {
   std::shared_ptr<StreamState> stream;
 };
 thread_local std::vector<Selected> selected;
-// Whether there are any, to be had without a call.
-[[gnu::tls_model("initial-exec")]] thread_local constinit bool any_selected = false;
 
 // States live for ever: uses point at them.
 struct Streams {
@@ -49,9 +47,9 @@ std::vector<Selected>::iterator find_selected(const DeviceState& device) {
 
 }  // namespace
 
-StreamState& current_stream(DeviceState& device) {
-  if (selected.empty()) [[likely]]
-    return *device.default_stream;
+constinit thread_local bool any_stream_selected = false;
+
+StreamState& selected_stream(DeviceState& device) {
   const auto found = find_selected(device);
   return found == selected.end() ? *device.default_stream : *found->stream;
 }
@@ -69,7 +67,7 @@ std::shared_ptr<StreamState> set_current_stream(DeviceState& device, std::shared
     selected.erase(found);
   }
   if (stream != nullptr) selected.push_back({&device, std::move(stream)});
-  any_selected = !selected.empty();
+  any_stream_selected = !selected.empty();
   return previous;
 }
 

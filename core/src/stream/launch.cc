@@ -11,11 +11,6 @@
 namespace backplane::internal {
 namespace {
 
-bool may_need_workspace(plugin::Family family) {
-  return family != plugin::Family::Elementwise && family != plugin::Family::Copy &&
-         family != plugin::Family::Random;
-}
-
 // A pool block for the duration of one launch.
 class Scratch {
  public:
@@ -52,14 +47,8 @@ void write_trace_args(const void* subject, std::string& args) {
 
 }  // namespace
 
-void Launch::run(DeviceState& device, plugin::Kernel* kernel, plugin::Family family,
-                 const std::string* failure) {
-  args.operands = operands.data();
-  args.scalars = scalars.data();
-  StreamState& stream = current_stream(device);
-  // The usual case on a CPU: nothing is queued anywhere, so the call is the work.
-  if (stream.direct && !may_need_workspace(family) && !needs_care())
-    return device.check(kernel->launch(stream.stream, &args), args.label);
+void Launch::run_with_care(DeviceState& device, StreamState& stream, plugin::Kernel* kernel,
+                           plugin::Family family, const std::string* failure) {
   for (uint32_t i = 0; i < args.operand_count; ++i) {
     if (i < outputs)
       storages[i]->order_write(stream);
@@ -84,12 +73,6 @@ void Launch::run(DeviceState& device, plugin::Kernel* kernel, plugin::Family fam
   } else {
     run_checked(device, stream, kernel, failure);
   }
-}
-
-bool Launch::needs_care() const noexcept {
-  for (uint32_t i = 0; i < args.operand_count; ++i)
-    if (storages[i]->needs_care()) return true;
-  return false;
 }
 
 void Launch::run_checked(DeviceState& device, StreamState& stream, plugin::Kernel* kernel,

@@ -44,10 +44,28 @@ struct Launch {
   // Queues the kernel on the current stream of `device`. With a `failure` the kernel gets an error word, and
   // that message is thrown at the next read of an output if the kernel sets it.
   void run(DeviceState& device, plugin::Kernel* kernel, plugin::Family family,
-           const std::string* failure = nullptr);
+           const std::string* failure = nullptr) {
+    args.operands = operands.data();
+    args.scalars = scalars.data();
+    StreamState& stream = current_stream(device);
+    // The usual case on a CPU: nothing is queued anywhere, so the call is the work.
+    if (stream.direct && !may_need_workspace(family) && !needs_care()) [[likely]]
+      return device.check(kernel->launch(stream.stream, &args), args.label);
+    run_with_care(device, stream, kernel, family, failure);
+  }
 
  private:
-  bool needs_care() const noexcept;
+  static bool may_need_workspace(plugin::Family family) noexcept {
+    return family != plugin::Family::Elementwise && family != plugin::Family::Copy &&
+           family != plugin::Family::Random;
+  }
+  bool needs_care() const noexcept {
+    for (uint32_t i = 0; i < args.operand_count; ++i)
+      if (storages[i]->needs_care()) return true;
+    return false;
+  }
+  void run_with_care(DeviceState& device, StreamState& stream, plugin::Kernel* kernel, plugin::Family family,
+                     const std::string* failure);
   void run_in_order(DeviceState& device, StreamState& stream, plugin::Kernel* kernel);
   void run_checked(DeviceState& device, StreamState& stream, plugin::Kernel* kernel,
                    const std::string* failure);

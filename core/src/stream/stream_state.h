@@ -120,8 +120,17 @@ struct EventState {
   uint64_t ticket;
 };
 
+// Whether a StreamGuard of this thread has selected a stream of any device: nearly never. A plain value, so
+// that reaching it takes no call.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local bool any_stream_selected;
+StreamState& selected_stream(DeviceState& device);
+
 // The stream that this thread's work on `device` goes to.
-StreamState& current_stream(DeviceState& device);
+inline StreamState& current_stream(DeviceState& device) {
+  if (any_stream_selected) [[unlikely]]
+    return selected_stream(device);
+  return *device.default_stream;
+}
 std::shared_ptr<StreamState> current_stream_handle(DeviceState& device);
 std::shared_ptr<StreamState> set_current_stream(DeviceState& device, std::shared_ptr<StreamState> stream);
 

@@ -36,7 +36,10 @@ void TensorImpl::operator delete(void* memory) noexcept { SpareObjects<TensorImp
 void retain(TensorImpl* impl) noexcept { impl->refs.fetch_add(1, std::memory_order_relaxed); }
 
 void release(TensorImpl* impl) noexcept {
-  if (impl->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // Whoever holds the only reference needs no locked instruction: nobody else can add one.
+  if (impl->refs.load(std::memory_order_acquire) != 1 &&
+      impl->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
   impl->storage->release();
   delete impl;
 }
@@ -88,13 +91,20 @@ bool is_row_major(const Shape& shape, const Strides& strides) noexcept {
   return matches;
 }
 
+namespace {
+
+[[noreturn]] [[gnu::cold]] void no_header(Storage* storage) {
+  storage->release();
+  throw Error(ErrorCode::OutOfMemory, "out of host memory");
+}
+
+}  // namespace
+
 Tensor make_over(Storage* storage, const Shape& shape, DType type) {
   auto* impl =
       new (std::nothrow) TensorImpl{1, type, true, storage, 0, shape.size(), shape, row_major_strides(shape)};
-  if (impl == nullptr) {
-    storage->release();
-    throw Error(ErrorCode::OutOfMemory, "out of host memory");
-  }
+  if (impl == nullptr) [[unlikely]]
+    no_header(storage);
   return Tensor(impl);
 }
 
@@ -106,11 +116,11 @@ Tensor make_tensor(DeviceState& device, const Shape& shape, DType type, const ch
 Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& strides, int64_t offset,
                  DType type) {
   base.storage->retain();
-  Tensor view = make_over(base.storage, shape, type);
-  view.impl()->strides = strides;
-  view.impl()->offset = offset;
-  view.impl()->contiguous = is_row_major(shape, strides);
-  return view;
+  auto* impl = new (std::nothrow) TensorImpl{
+      1, type, is_row_major(shape, strides), base.storage, offset, shape.size(), shape, strides};
+  if (impl == nullptr) [[unlikely]]
+    no_header(base.storage);
+  return Tensor(impl);
 }
 
 Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& strides, int64_t offset) {
