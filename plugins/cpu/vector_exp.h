@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exponential of a register, inlined. Within 2 units in the last place, denormal results included; e^x =
-// 2^n e^r with |r| <= ln(2)/2, and e^r by its Taylor series, cut where the next term is below half a unit.
-// ln(2) is taken off in two parts, the first of which has so few digits that n times it is exact (W. J. Cody,
-// W. Waite, Software Manual for the Elementary Functions, 1980). Only for files compiled once for each
-// instruction set.
+// The exponential of a register, inlined. Within 1 unit in the last place, denormal results included; e^x =
+// 2^n e^r with |r| <= ln(2)/2, and e^r by its Taylor series, cut where the next term is a small part of a
+// unit. ln(2) is taken off in two parts, the first of which has so few digits that n times it is exact (W. J.
+// Cody, W. Waite, Software Manual for the Elementary Functions, 1980); what rounding r loses is added at the
+// end. Only for files compiled once for each instruction set.
 #ifndef BACKPLANE_CPU_VECTOR_EXP_H_
 #define BACKPLANE_CPU_VECTOR_EXP_H_
 
@@ -93,12 +93,15 @@ BACKPLANE_INLINE Vector<T> exp_of(Vector<T> x) {
       multiply_add_or_fma(x, broadcast(static_cast<T>(0x1.71547652b82fep0)), broadcast(C::kRound));
   const V n = shifted - C::kRound;
   const W whole = reinterpret_cast<W>(shifted) - reinterpret_cast<W>(broadcast(C::kRound));
-  V r = multiply_add_or_fma(n, broadcast(-C::kLn2High), x);
-  r = multiply_add_or_fma(n, broadcast(-C::kLn2Low), r);
-  V sum = broadcast(static_cast<T>(kExpSeries[C::kTerms - 1]));
+  const V high = multiply_add_or_fma(n, broadcast(-C::kLn2High), x);
+  const V low = n * broadcast(-C::kLn2Low);
+  const V r = high + low;
+  const V lost = (high - r) + low;
+  V series = broadcast(static_cast<T>(kExpSeries[C::kTerms - 1]));
 #pragma GCC unroll 16
-  for (int k = C::kTerms - 2; k >= 0; --k)
-    sum = multiply_add_or_fma(sum, r, broadcast(static_cast<T>(kExpSeries[k])));
+  for (int k = C::kTerms - 2; k >= 2; --k)
+    series = multiply_add_or_fma(series, r, broadcast(static_cast<T>(kExpSeries[k])));
+  const V sum = (multiply_add_or_fma(r * r, series, lost) + r) + static_cast<T>(1);
   // In two steps: 2^n itself may be no number while the result is one.
   const W half = whole >> 1;
   const V first = reinterpret_cast<V>((half + C::kBias) << C::kMantissa);

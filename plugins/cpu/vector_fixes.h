@@ -106,14 +106,25 @@ BP_FN Reals bpm_tan_v(Reals a) {
 // SLEEF makes infinity of the greatest number to the power 1.
 BP_FN Reals bpm_pow_v(Reals a, Reals b) { return b == Reals{} + Real(1) ? a : raw_pow_v(a, b); }
 
-// SLEEF's remainder is exact while the quotient is small and the divisor far from the smallest numbers.
+// SLEEF's remainder is exact while the quotient is small and the divisor far from the smallest numbers. With
+// a fused multiply-add the same holds of a - q b, q being the rounded quotient's whole part: q is right or
+// one too large, and either way the difference is a number of the type.
+#if defined(__FMA__)
+BP_FN Reals near_fmod_v(Reals a, Reals b) {
+  const Reals size = size_of_real(a), divisor = size_of_real(b);
+  const Reals rest = bpm_fma_v(-bpm_trunc_v(size / divisor), divisor, size);
+  return with_sign(rest < Real(0) ? rest + divisor : rest, a);
+}
+#else
+BP_FN Reals near_fmod_v(Reals a, Reals b) { return raw_fmod_v(a, b); }
+#endif
 constexpr Real kSmallQuotient = Real(1 << 20);
 constexpr Real kSmallDivisor = BACKPLANE_FLOAT == 32 ? Real(1e-18) : Real(1e-150);
 BP_FN Reals bpm_fmod_v(Reals a, Reals b) {
   const Reals divisor = size_of_real(b);
   const Wholes easy = (size_of_real(a) < divisor * kSmallQuotient) & (divisor > kSmallDivisor) &
                       (divisor < Real(1) / kSmallDivisor);
-  Reals result = raw_fmod_v(easy ? a : Reals{}, easy ? b : Reals{} + Real(1));
+  Reals result = near_fmod_v(easy ? a : Reals{}, easy ? b : Reals{} + Real(1));
   if (!any(~easy)) return result;
   for (int64_t i = 0; i < kLanes<Real>; ++i) {
     if (easy[i] == 0) result[i] = BACKPLANE_SCALAR_MATH(fmod)(a[i], b[i]);

@@ -2,12 +2,17 @@
 //
 // The prelude of the shared formulas for vectors of float or double: BACKPLANE_FLOAT is 32 or 64. SLEEF's
 // functions are the ones bounded by 1 ULP (erfc: 1.5); where it is missing, or wrong (see vector_fixes.h),
-// the C library's serve lane by lane. Only for files compiled once for each instruction set; see isa.h.
+// the C library's serve lane by lane. The exponential, and tanh of float, are this project's own, inlined.
+// Only for files compiled once for each instruction set; see isa.h.
 #ifndef BACKPLANE_CPU_VECTOR_MATH_H_
 #define BACKPLANE_CPU_VECTOR_MATH_H_
 
 #include "backplane/kernels/prelude.h"
 #include "cpu/vector.h"
+#include "cpu/vector_exp.h"
+#if BACKPLANE_FLOAT == 32
+#include "cpu/vector_tanh.h"
+#endif
 
 #if defined(BACKPLANE_HAVE_SLEEF)
 #include <sleef.h>
@@ -83,7 +88,7 @@ using Native = float64x2_t;
 BACKPLANE_MATH_2(raw_, pow, u10)
 BACKPLANE_MATH_2(bpm_, atan2, u10)
 BACKPLANE_MATH_2(bpm_, hypot, u05)
-BACKPLANE_MATH_1(bpm_, exp, u10)
+BP_FN Reals bpm_exp_v(Reals a) { return exp_of<Real>(a); }
 BACKPLANE_MATH_1(bpm_, expm1, u10)
 BACKPLANE_MATH_1(bpm_, exp2, u10)
 BACKPLANE_MATH_1(bpm_, log, u10)
@@ -98,7 +103,11 @@ BACKPLANE_MATH_1(bpm_, acos, u10)
 BACKPLANE_MATH_1(bpm_, atan, u10)
 BACKPLANE_MATH_1(raw_, sinh, u10)
 BACKPLANE_MATH_1(raw_, cosh, u10)
+#if BACKPLANE_FLOAT == 32
+BP_FN Reals bpm_tanh_v(Reals a) { return tanh_of(a); }
+#else
 BACKPLANE_MATH_1(bpm_, tanh, u10)
+#endif
 BACKPLANE_MATH_1(raw_, asinh, u10)
 BACKPLANE_MATH_1(raw_, acosh, u10)
 BACKPLANE_MATH_1(bpm_, atanh, u10)
