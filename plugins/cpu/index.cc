@@ -8,6 +8,8 @@
 #include "cpu/families.h"
 #include "cpu/iteration.h"
 #include "cpu/kernel.h"
+#include "cpu/move_bytes.h"
+#include "cpu/vector_loops.h"
 
 namespace backplane::cpu {
 namespace {
@@ -22,7 +24,11 @@ constexpr int64_t kGrainPoints = 16384;
 // Elements of one piece whose true ones are counted, then written.
 constexpr int64_t kPiece = 32768;
 
-// Gather's and scatter's operands: what is walked with the points, the indices, and what is reached by them.
+// Rows of more are copied as they come: starting one costs little beside it.
+constexpr int64_t kLongRowBytes = 4096;
+constexpr int64_t kRowsAhead = 4;
+
+// The operand with the indices.
 constexpr int kIndex = 1;
 
 template <typename T>
@@ -37,8 +43,223 @@ void copy_elements(char* dst, int64_t dst_stride, const char* src, int64_t src_s
   }
 }
 
-// Gather and scatter differ in which operand the index moves: the source, operand 2, or the output, operand
-// 0.
+// Remembers the first point, in row-major order, whose index was out of range.
+class ErrorWord {
+ public:
+  explicit ErrorWord(const plugin::LaunchArgs& args) {
+    if (args.error != nullptr) {
+      word_ = reinterpret_cast<int64_t*>(static_cast<char*>(args.error->host_pointer()) + args.error_offset);
+    }
+  }
+
+  void report(int64_t point) const {
+    if (word_ == nullptr) return;
+    std::atomic_ref<int64_t> word(*word_);
+    int64_t known = word.load(std::memory_order_relaxed);
+    while ((known == 0 || known > point + 1) && !word.compare_exchange_weak(known, point + 1)) {
+    }
+  }
+
+ private:
+  int64_t* word_ = nullptr;
+};
+
+// One launch of gather or scatter on elements of type T. They differ in which operand the index moves: the
+// source, operand 2, or the output, operand 0; the other is walked with the points.
+template <typename T, typename Index>
+class Move {
+ public:
+  Move(const plugin::LaunchArgs& args, bool scatter)
+      : scatter_(scatter),
+        reached_(scatter ? 0 : 2),
+        walked_(scatter ? 2 : 0),
+        axis_size_(args.axis_size),
+        axis_stride_(args.axis_stride),
+        space_(launch_space<3>(args)),
+        walked_base_(operand_pointer(args, static_cast<uint32_t>(walked_))),
+        reached_base_(operand_pointer(args, static_cast<uint32_t>(reached_))),
+        indices_(operand_pointer<const Index>(args, kIndex)),
+        error_(args) {
+    space_.merge();
+    if (space_.rank == 0) {
+      constexpr int64_t kNoStrides[3] = {};
+      space_.push(1, kNoStrides);
+    }
+    last_ = space_.rank - 1;
+  }
+
+  void run(Threads& threads) const {
+    if (scatter_) {
+      run_scatter(threads);
+    } else if (takes_rows()) {
+      run_rows(threads);
+    } else {
+      run_gather(threads);
+    }
+  }
+
+ private:
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+
+  int64_t row() const { return space_.shape[last_]; }
+
+  // Where the element of an index lies, in bytes from the point's own; false if it is out of range.
+  bool locate(Index index, int64_t* offset) const {
+    const int64_t wrapped = index < 0 ? index + axis_size_ : static_cast<int64_t>(index);
+    *offset = wrapped * axis_stride_ * kSize;
+    return wrapped >= 0 && wrapped < axis_size_;
+  }
+
+  void move(char* at_walked, char* at_reached, int64_t count) const {
+    const int64_t walked_stride = space_.strides[walked_][last_];
+    const int64_t reached_stride = space_.strides[reached_][last_];
+    if (scatter_) {
+      copy_elements<T>(at_reached, reached_stride, at_walked, walked_stride, count);
+    } else {
+      copy_elements<T>(at_walked, walked_stride, at_reached, reached_stride, count);
+    }
+  }
+
+  // Points [begin, end) of one row, whose first point has number `point`.
+  void move_row(const Walker<3>& walker, int64_t point, int64_t begin, int64_t end) const {
+    const int64_t walked_stride = space_.strides[walked_][last_] * kSize;
+    const int64_t reached_stride = space_.strides[reached_][last_] * kSize;
+    const int64_t index_stride = space_.strides[kIndex][last_];
+    char* const at_walked = walked_base_ + walker.offset(walked_) * kSize + begin * walked_stride;
+    char* const at_reached = reached_base_ + walker.offset(reached_) * kSize + begin * reached_stride;
+    const Index* const index = indices_ + walker.offset(kIndex) + begin * index_stride;
+    int64_t offset = 0;
+    if (index_stride == 0) {
+      if (locate(*index, &offset)) {
+        move(at_walked, at_reached + offset, end - begin);
+      } else {
+        error_.report(point + begin);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < end - begin; ++i) {
+      if (!locate(index[i * index_stride], &offset)) {
+        error_.report(point + begin + i);
+        continue;
+      }
+      move(at_walked + i * walked_stride, at_reached + i * reached_stride + offset, 1);
+    }
+  }
+
+  // Whether whole rows are taken, from anywhere to one after the other.
+  bool takes_rows() const {
+    return space_.rank == 2 && space_.strides[kIndex][1] == 0 && space_.strides[walked_][1] == 1 &&
+           space_.strides[reached_][1] == 1 && space_.strides[walked_][0] == row() &&
+           row() * kSize <= kLongRowBytes;
+  }
+
+  // The row after next is on its way from memory while one is copied, and large results go past the caches.
+  void run_rows(Threads& threads) const {
+    const int64_t bytes = row() * kSize;
+    const int64_t rows = space_.shape[0];
+    const bool streaming = bytes % 64 == 0 && reinterpret_cast<uintptr_t>(walked_base_) % 64 == 0 &&
+                           rows * bytes >= streaming_threshold_bytes();
+    const StrideTable& table = active_stride_loops();
+    threads.loop(rows, std::max<int64_t>(1, kGrainPoints / row()), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        prefetch_row(std::min(i + kRowsAhead, end - 1), bytes);
+        int64_t offset = 0;
+        if (!locate(indices_[i * space_.strides[kIndex][0]], &offset)) {
+          error_.report(i * row());
+          continue;
+        }
+        char* const to = walked_base_ + i * bytes;
+        const char* const from = reached_base_ + i * space_.strides[reached_][0] * kSize + offset;
+        if (streaming) {
+          table.stream(to, from, bytes);
+        } else {
+          std::memcpy(to, from, static_cast<size_t>(bytes));
+        }
+      }
+      if (streaming) table.fence();
+    });
+  }
+
+  void prefetch_row(int64_t i, int64_t bytes) const {
+    int64_t offset = 0;
+    if (!locate(indices_[i * space_.strides[kIndex][0]], &offset)) return;
+    const char* const from = reached_base_ + i * space_.strides[reached_][0] * kSize + offset;
+    for (int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(from + line);
+  }
+
+  // Any order will do: rows, cut where they are long.
+  void run_gather(Threads& threads) const {
+    const int64_t rows = space_.size() / row();
+    const int64_t pieces = (row() + kGrainPoints - 1) / kGrainPoints;
+    const int64_t grain = std::max<int64_t>(1, kGrainPoints / std::min(row(), kGrainPoints));
+    threads.loop(rows * pieces, grain, [&](int64_t begin, int64_t end) {
+      Walker<3> walker(space_, last_, begin / pieces);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % pieces * kGrainPoints;
+        move_row(walker, i / pieces * row(), first, std::min(first + kGrainPoints, row()));
+        if (i % pieces == pieces - 1) walker.next();
+      }
+    });
+  }
+
+  // Each thread does its share of one dimension, all points of it in order.
+  void run_scatter(Threads& threads) const {
+    const int shared = find_independent();
+    const int64_t extent = shared < 0 ? 1 : space_.shape[shared];
+    const int64_t grain = std::max<int64_t>(1, kGrainPoints * extent / space_.size());
+    threads.loop(extent, grain,
+                 [&](int64_t begin, int64_t end) { scatter_share(shared, extent, begin, end); });
+  }
+
+  // Points whose coordinate along `shared` is in [begin, end); all of them where `shared` is -1.
+  void scatter_share(int shared, int64_t extent, int64_t begin, int64_t end) const {
+    const int64_t rows = space_.size() / row();
+    Walker<3> walker(space_, last_, 0);
+    if (shared == last_) {
+      for (int64_t i = 0; i < rows; ++i, walker.next()) move_row(walker, i * row(), begin, end);
+      return;
+    }
+    int64_t inside = 1;
+    for (int d = shared + 1; d < last_; ++d) inside *= space_.shape[d];
+    for (int64_t i = 0; i < rows; ++i, walker.next()) {
+      const int64_t coordinate = shared < 0 ? 0 : i / inside % extent;
+      if (coordinate >= begin && coordinate < end) move_row(walker, i * row(), 0, row());
+    }
+  }
+
+  // A dimension along which points reach different places whatever their indices are, so that threads may
+  // share it out: what lies between two of its steps is more than all else can span, or all else moves in
+  // steps larger than its whole extent. The longest; -1 if there is none, and then the order of writes allows
+  // one thread only.
+  int find_independent() const {
+    int best = -1;
+    for (int d = 0; d < space_.rank; ++d) {
+      const int64_t step = std::abs(space_.strides[reached_][d]);
+      if (step == 0) continue;
+      int64_t span = (axis_size_ - 1) * std::abs(axis_stride_);
+      int64_t steps = std::abs(axis_stride_);
+      for (int e = 0; e < space_.rank; ++e) {
+        if (e == d) continue;
+        span += (space_.shape[e] - 1) * std::abs(space_.strides[reached_][e]);
+        steps = std::gcd(steps, space_.strides[reached_][e]);
+      }
+      const bool independent = step > span || (space_.shape[d] - 1) * step < steps;
+      if (independent && (best < 0 || space_.shape[d] > space_.shape[best])) best = d;
+    }
+    return best;
+  }
+
+  const bool scatter_;
+  const int reached_, walked_;  // operands
+  const int64_t axis_size_, axis_stride_;
+  Space<3> space_;
+  int last_ = 0;
+  char* const walked_base_;
+  char* const reached_base_;
+  const Index* const indices_;
+  const ErrorWord error_;
+};
+
 class MoveKernel final : public CpuKernel {
  public:
   MoveKernel(CpuDevice& device, const plugin::KernelDesc& desc)
@@ -60,149 +281,14 @@ class MoveKernel final : public CpuKernel {
 
  private:
   template <typename T, typename Index>
-  void run_as(const plugin::LaunchArgs& args) const;
+  void run_as(const plugin::LaunchArgs& args) const {
+    Move<T, Index>(args, scatter_).run(threads());
+  }
 
   const bool scatter_;
   const bool wide_index_;
   const uint32_t size_;
 };
-
-// Remembers the first point, in row-major order, whose index was out of range.
-class ErrorWord {
- public:
-  explicit ErrorWord(const plugin::LaunchArgs& args) {
-    if (args.error != nullptr) {
-      word_ = reinterpret_cast<int64_t*>(static_cast<char*>(args.error->host_pointer()) + args.error_offset);
-    }
-  }
-
-  void report(int64_t point) {
-    if (word_ == nullptr) return;
-    std::atomic_ref<int64_t> word(*word_);
-    int64_t known = word.load(std::memory_order_relaxed);
-    while ((known == 0 || known > point + 1) && !word.compare_exchange_weak(known, point + 1)) {
-    }
-  }
-
- private:
-  int64_t* word_ = nullptr;
-};
-
-// A dimension along which points reach different places whatever their indices are, so that threads may share
-// it out: what lies between two of its steps is more than all else can span, or all else moves in steps
-// larger than its whole extent. The longest; -1 if there is none, and then the order of writes allows one
-// thread only.
-int find_independent(const Space<3>& space, int reached, int64_t axis_size, int64_t axis_stride) {
-  int best = -1;
-  for (int d = 0; d < space.rank; ++d) {
-    const int64_t step = std::abs(space.strides[reached][d]);
-    if (step == 0) continue;
-    int64_t span = (axis_size - 1) * std::abs(axis_stride);
-    int64_t steps = std::abs(axis_stride);
-    for (int e = 0; e < space.rank; ++e) {
-      if (e == d) continue;
-      span += (space.shape[e] - 1) * std::abs(space.strides[reached][e]);
-      steps = std::gcd(steps, space.strides[reached][e]);
-    }
-    const bool independent = step > span || (space.shape[d] - 1) * step < steps;
-    if (independent && (best < 0 || space.shape[d] > space.shape[best])) best = d;
-  }
-  return best;
-}
-
-template <typename T, typename Index>
-void MoveKernel::run_as(const plugin::LaunchArgs& args) const {
-  const int reached = scatter_ ? 0 : 2;
-  const int walked = 2 - reached;
-  Space<3> space = launch_space<3>(args);
-  space.merge();
-  if (space.rank == 0) {
-    constexpr int64_t kNoStrides[3] = {};
-    space.push(1, kNoStrides);
-  }
-  char* const walked_base = operand_pointer(args, static_cast<uint32_t>(walked));
-  char* const reached_base = operand_pointer(args, static_cast<uint32_t>(reached));
-  const Index* const indices = operand_pointer<const Index>(args, kIndex);
-  const int last = space.rank - 1;
-  const int64_t row = space.shape[last];
-  constexpr auto size = static_cast<int64_t>(sizeof(T));
-  ErrorWord error(args);
-
-  // Where the element of an index lies, in bytes from the point's own; false if it is out of range.
-  const auto locate = [&](Index index, int64_t* offset) {
-    const int64_t wrapped = index < 0 ? index + args.axis_size : static_cast<int64_t>(index);
-    *offset = wrapped * args.axis_stride * size;
-    return wrapped >= 0 && wrapped < args.axis_size;
-  };
-  const auto move = [&](char* at_walked, char* at_reached, int64_t count) {
-    const int64_t walked_stride = space.strides[walked][last];
-    const int64_t reached_stride = space.strides[reached][last];
-    if (scatter_) {
-      copy_elements<T>(at_reached, reached_stride, at_walked, walked_stride, count);
-    } else {
-      copy_elements<T>(at_walked, walked_stride, at_reached, reached_stride, count);
-    }
-  };
-  // Points [first, last) of one row, whose number is `point`.
-  const auto move_row = [&](const Walker<3>& walker, int64_t point, int64_t begin, int64_t end) {
-    char* const at_walked =
-        walked_base + (walker.offset(walked) + begin * space.strides[walked][last]) * size;
-    char* const at_reached =
-        reached_base + (walker.offset(reached) + begin * space.strides[reached][last]) * size;
-    const Index* const index = indices + walker.offset(kIndex) + begin * space.strides[kIndex][last];
-    int64_t offset = 0;
-    if (space.strides[kIndex][last] == 0) {
-      if (locate(*index, &offset)) {
-        move(at_walked, at_reached + offset, end - begin);
-      } else {
-        error.report(point + begin);
-      }
-      return;
-    }
-    for (int64_t i = 0; i < end - begin; ++i) {
-      if (!locate(index[i * space.strides[kIndex][last]], &offset)) {
-        error.report(point + begin + i);
-        continue;
-      }
-      move(at_walked + i * space.strides[walked][last] * size,
-           at_reached + i * space.strides[reached][last] * size + offset, 1);
-    }
-  };
-  const int64_t rows = space.size() / row;
-  if (!scatter_) {
-    // Any order will do: rows, cut where they are long.
-    const int64_t pieces = (row + kGrainPoints - 1) / kGrainPoints;
-    const int64_t grain = std::max<int64_t>(1, kGrainPoints / std::min(row, kGrainPoints));
-    threads().loop(rows * pieces, grain, [&](int64_t begin, int64_t end) {
-      Walker<3> walker(space, last, begin / pieces);
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = i % pieces * kGrainPoints;
-        move_row(walker, i / pieces * row, first, std::min(first + kGrainPoints, row));
-        if (i % pieces == pieces - 1) walker.next();
-      }
-    });
-    return;
-  }
-  // Each thread does its share of one dimension, all points of it in order.
-  const int shared = find_independent(space, reached, args.axis_size, args.axis_stride);
-  const int64_t extent = shared < 0 ? 1 : space.shape[shared];
-  const int64_t grain = std::max<int64_t>(1, kGrainPoints * extent / space.size());
-  threads().loop(extent, grain, [&](int64_t begin, int64_t end) {
-    if (shared == last) {
-      Walker<3> walker(space, last, 0);
-      for (int64_t i = 0; i < rows; ++i, walker.next()) move_row(walker, i * row, begin, end);
-      return;
-    }
-    // Rows whose coordinate along the shared dimension is in this share.
-    int64_t inside = 1;
-    for (int d = shared + 1; d < last; ++d) inside *= space.shape[d];
-    Walker<3> walker(space, last, 0);
-    for (int64_t i = 0; i < rows; ++i, walker.next()) {
-      const int64_t coordinate = shared < 0 ? 0 : i / inside % extent;
-      if (coordinate >= begin && coordinate < end) move_row(walker, i * row, 0, row);
-    }
-  });
-}
 
 // Positions of true elements. Every piece is counted, and then knows where its positions go.
 class NonzeroKernel final : public CpuKernel {
