@@ -4,6 +4,7 @@
 #include "cpu/families.h"
 #include "cpu/iteration.h"
 #include "cpu/kernel.h"
+#include "cpu/move_bytes.h"
 #include "cpu/scratch.h"
 #include "cpu/vector_copy.h"
 #include "cpu/vector_loops.h"
@@ -26,6 +27,10 @@ constexpr int64_t kGrainValues = 8192;
 // Bytes of rows gathered at once, within the second-level cache, and rows of a cache line.
 constexpr int64_t kGatheredBytes = 256 << 10;
 constexpr int64_t kMostRows = 64;
+// Rows side by side, fewer than which are gathered.
+constexpr int64_t kFewRows = 16;
+// Shorter rows are stored where they are made: only whole cache lines gain by going past the caches.
+constexpr int64_t kShortRowBytes = 1024;
 
 int log2_size(uint32_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3; }
 
@@ -39,7 +44,9 @@ class RowwiseKernel final : public CpuKernel {
         size_(plugin::size_of(type_)),
         compute_size_(plugin::size_of(desc.compute_type)) {
     const RowwiseTable& table = active_rowwise_table();
-    function_ = (desc.compute_type == DType::Float64 ? table.float64 : table.float32)[desc.op];
+    const bool wide = desc.compute_type == DType::Float64;
+    function_ = (wide ? table.float64 : table.float32)[desc.op];
+    if (type_ == desc.compute_type) strip_ = (wide ? table.float64_strip : table.float32_strip)[desc.op];
     if (type_ != desc.compute_type) {
       load_ = active_convert_loops().load[static_cast<size_t>(type_)];
       store_ = active_convert_loops().store[static_cast<size_t>(type_)];
@@ -58,6 +65,10 @@ class RowwiseKernel final : public CpuKernel {
   };
 
   void run_in_place(const Rows& rows, int64_t begin, int64_t end, const char* weight, const char* bias) const;
+  void run_past_caches(const Rows& rows, int64_t begin, int64_t end, const char* weight,
+                       const char* bias) const;
+  bool lies_side_by_side(const Rows& rows) const;
+  void run_strips(const Rows& rows) const;
   void run_gathered(const Rows& rows, int64_t batch, int64_t begin, int64_t end, const char* weight,
                     const char* bias) const;
   void move(char* dst, int64_t dst_row, int64_t dst_along, const char* src, int64_t src_row,
@@ -70,7 +81,8 @@ class RowwiseKernel final : public CpuKernel {
   const uint32_t size_;          // of an element
   const uint32_t compute_size_;  // of an element while it is computed with
   RowFunction function_ = nullptr;
-  MapFunction load_ = nullptr;  // null where elements need no conversion
+  StripFunction strip_ = nullptr;  // null where rows side by side are gathered
+  MapFunction load_ = nullptr;     // null where elements need no conversion
   MapFunction store_ = nullptr;
 };
 
@@ -109,8 +121,20 @@ Status RowwiseKernel::run(const plugin::LaunchArgs& args) const {
   const bool in_place =
       load_ == nullptr && (rows.length == 1 || (rows.strides[kOut] == 1 && rows.strides[kIn] == 1));
   if (in_place) {
-    threads().loop(count, grain,
-                   [&](int64_t begin, int64_t end) { run_in_place(rows, begin, end, weight, bias); });
+    const int64_t bytes = rows.length * size_;
+    const bool streaming = bytes >= kShortRowBytes && bytes <= kGatheredBytes &&
+                           rows.base[kIn] != rows.base[kOut] && count * bytes >= streaming_threshold_bytes();
+    threads().loop(count, grain, [&](int64_t begin, int64_t end) {
+      if (streaming) {
+        run_past_caches(rows, begin, end, weight, bias);
+      } else {
+        run_in_place(rows, begin, end, weight, bias);
+      }
+    });
+    return plugin::kOk;
+  }
+  if (lies_side_by_side(rows)) {
+    run_strips(rows);
     return plugin::kOk;
   }
   const int64_t line = 64 / static_cast<int64_t>(size_);
@@ -130,6 +154,47 @@ void RowwiseKernel::run_in_place(const Rows& rows, int64_t begin, int64_t end, c
     function_(rows.base[kIn] + walker.offset(kIn) * size_, rows.base[kOut] + walker.offset(kOut) * size_,
               rows.length, weight, bias, rows.epsilon);
   }
+}
+
+// Results that no cache holds: each row is made in memory that one does, and stored past them.
+void RowwiseKernel::run_past_caches(const Rows& rows, int64_t begin, int64_t end, const char* weight,
+                                    const char* bias) const {
+  const StrideTable& table = active_stride_loops();
+  char* const made = thread_scratch<Scratch::Panels>(rows.length * size_);
+  Walker<2> walker(rows.space, rows.space.rank, begin);
+  for (int64_t i = begin; i < end; ++i, walker.next()) {
+    function_(rows.base[kIn] + walker.offset(kIn) * size_, made, rows.length, weight, bias, rows.epsilon);
+    table.stream(rows.base[kOut] + walker.offset(kOut) * size_, made, rows.length * size_);
+  }
+  table.fence();
+}
+
+// Whether values of the same place in neighbouring rows are neighbours, in both operands.
+bool RowwiseKernel::lies_side_by_side(const Rows& rows) const {
+  const int inner = rows.space.rank - 1;
+  return strip_ != nullptr && inner >= 0 && rows.space.shape[inner] >= kFewRows &&
+         rows.space.strides[kOut][inner] == 1 && rows.space.strides[kIn][inner] == 1;
+}
+
+// Strips as wide as leaves enough of them for all threads.
+void RowwiseKernel::run_strips(const Rows& rows) const {
+  const int inner = rows.space.rank - 1;
+  const int64_t lanes = rows.space.shape[inner];
+  const int64_t line = 64 / static_cast<int64_t>(size_);
+  const int64_t outer = rows.space.size() / lanes;
+  const int64_t wanted = (4 * threads().count() + outer - 1) / outer;
+  const int64_t width = std::clamp((lanes / wanted + line - 1) / line * line, line, kStripLanes);
+  const int64_t strips = (lanes + width - 1) / width;
+  const int64_t grain = std::max<int64_t>(1, kGrainValues / (width * rows.length));
+  threads().loop(outer * strips, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Walker<2> walker(rows.space, inner, i / strips);
+      const int64_t first = i % strips * width;
+      strip_(rows.base[kIn] + (walker.offset(kIn) + first) * size_, rows.strides[kIn],
+             rows.base[kOut] + (walker.offset(kOut) + first) * size_, rows.strides[kOut], rows.length,
+             std::min(width, lanes - first));
+    }
+  });
 }
 
 // `rows` rows of `length`, from one pair of strides to another.

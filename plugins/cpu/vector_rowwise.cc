@@ -170,10 +170,105 @@ void rms_norm(const void* values, void* result, int64_t count, const void* weigh
         static_cast<const T*>(bias));
 }
 
+// Calls function(first lane, count) for whole registers of a strip's lanes and then for what is left.
+template <typename T, typename Function>
+BACKPLANE_INLINE void each_register(int64_t lanes, Function function) {
+  int64_t j = 0;
+  for (; j + kLanes<T> <= lanes; j += kLanes<T>) function(j, kLanes<T>);
+  if (j < lanes) function(j, lanes - j);
+}
+template <typename T>
+BACKPLANE_INLINE Vector<T> load_lanes(const T* values, int64_t count) {
+  return count == kLanes<T> ? load<Vector<T>>(values) : load_some<T>(values, count, T(0));
+}
+template <typename T>
+BACKPLANE_INLINE void store_lanes(T* out, Vector<T> value, int64_t count) {
+  if (count == kLanes<T>) {
+    store(out, value);
+  } else {
+    store_some(out, value, count);
+  }
+}
+
+// What is known of each row of a strip. Whole registers of it are used, so that there is room for them.
+template <typename T>
+struct Strip {
+  alignas(64) T greatest[kStripLanes + kLanes<T>];
+  alignas(64) T sums[kStripLanes + kLanes<T>];
+  double totals[kStripLanes + kLanes<T>];
+};
+
+template <typename T>
+BACKPLANE_INLINE void find_greatest(Strip<T>& strip, const T* x, int64_t stride, int64_t count,
+                                    int64_t lanes) {
+  using V = Vector<T>;
+  each_register<T>(lanes, [&](int64_t j, int64_t n) { store(strip.greatest + j, load_lanes(x + j, n)); });
+  for (int64_t i = 1; i < count; ++i) {
+    each_register<T>(lanes, [&](int64_t j, int64_t n) {
+      const V best = load<V>(strip.greatest + j), next = load_lanes(x + i * stride + j, n);
+      store(strip.greatest + j, best > next ? best : next);
+    });
+  }
+}
+
+// Sums of e^(x - greatest), in T over kStripRun values and in double over those; with kStore each goes to
+// `out`.
+constexpr int64_t kStripRun = 64;
+template <typename T, bool kStore>
+BACKPLANE_INLINE void sum_exp_of_strip(Strip<T>& strip, const T* x, int64_t stride, T* out,
+                                       int64_t out_stride, int64_t count, int64_t lanes) {
+  using V = Vector<T>;
+  for (double& total : strip.totals) total = 0;
+  for (int64_t first = 0; first < count; first += kStripRun) {
+    const int64_t stop = first + kStripRun < count ? first + kStripRun : count;
+    for (T& sum : strip.sums) sum = 0;
+    for (int64_t i = first; i < stop; ++i) {
+      each_register<T>(lanes, [&](int64_t j, int64_t n) {
+        const V e = exp_of<T>(load_lanes(x + i * stride + j, n) - load<V>(strip.greatest + j));
+        store(strip.sums + j, load<V>(strip.sums + j) + e);
+        if (kStore) store_lanes(out + i * out_stride + j, e, n);
+      });
+    }
+    for (int64_t j = 0; j < lanes; ++j) strip.totals[j] += static_cast<double>(strip.sums[j]);
+  }
+}
+
+template <typename T>
+void softmax_strip(const void* values, int64_t stride, void* result, int64_t result_stride, int64_t count,
+                   int64_t lanes) {
+  const auto* const x = static_cast<const T*>(values);
+  auto* const out = static_cast<T*>(result);
+  Strip<T> strip;
+  find_greatest(strip, x, stride, count, lanes);
+  sum_exp_of_strip<T, true>(strip, x, stride, out, result_stride, count, lanes);
+  for (int64_t j = 0; j < lanes; ++j) strip.sums[j] = static_cast<T>(1.0 / strip.totals[j]);
+  for (int64_t i = 0; i < count; ++i) {
+    T* const row = out + i * result_stride;
+    for (int64_t j = 0; j < lanes; ++j) row[j] *= strip.sums[j];
+  }
+}
+
+template <typename T>
+void log_softmax_strip(const void* values, int64_t stride, void* result, int64_t result_stride, int64_t count,
+                       int64_t lanes) {
+  const auto* const x = static_cast<const T*>(values);
+  auto* const out = static_cast<T*>(result);
+  Strip<T> strip;
+  find_greatest(strip, x, stride, count, lanes);
+  sum_exp_of_strip<T, false>(strip, x, stride, nullptr, 0, count, lanes);
+  for (int64_t j = 0; j < lanes; ++j) strip.sums[j] = static_cast<T>(__builtin_log(strip.totals[j]));
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t j = 0; j < lanes; ++j)
+      out[i * result_stride + j] = (x[i * stride + j] - strip.greatest[j]) - strip.sums[j];
+  }
+}
+
 }  // namespace
 
 const RowwiseTable rowwise_table = {
     {softmax<float>, log_softmax<float>, layer_norm<float>, rms_norm<float>},
-    {softmax<double>, log_softmax<double>, layer_norm<double>, rms_norm<double>}};
+    {softmax<double>, log_softmax<double>, layer_norm<double>, rms_norm<double>},
+    {softmax_strip<float>, log_softmax_strip<float>, nullptr, nullptr},
+    {softmax_strip<double>, log_softmax_strip<double>, nullptr, nullptr}};
 
 }  // namespace backplane::cpu::BACKPLANE_CPU_ISA

@@ -15,10 +15,19 @@ inline constexpr uint32_t kRowwiseOps = 4;
 using RowFunction = void (*)(const void* values, void* result, int64_t count, const void* weight,
                              const void* bias, double epsilon);
 
-// By RowwiseOp.
+// `lanes` <= kStripLanes rows of `count` values each that lie side by side: value i of row j at
+// i * stride + j, in elements. Each row's result depends on its own values alone, however rows are put
+// together.
+inline constexpr int64_t kStripLanes = 256;
+using StripFunction = void (*)(const void* values, int64_t value_stride, void* result, int64_t result_stride,
+                               int64_t count, int64_t lanes);
+
+// By RowwiseOp. A null strip: rows are to be gathered.
 struct RowwiseTable {
   RowFunction float32[kRowwiseOps];
   RowFunction float64[kRowwiseOps];
+  StripFunction float32_strip[kRowwiseOps];
+  StripFunction float64_strip[kRowwiseOps];
 };
 BACKPLANE_CPU_TABLE(RowwiseTable, rowwise_table)
 
