@@ -89,18 +89,50 @@ void transpose_lines(T* dst, int64_t dst_stride, const T* src, int64_t src_strid
   }
 }
 
+// A square of several cache lines on a side, past the caches. A few rows at a time are read along all the
+// block, so that each line that comes is used up before rows a power of two apart throw it out.
+template <typename T>
+void transpose_past_caches(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
+  constexpr int64_t n = 16 / static_cast<int64_t>(sizeof(T));
+  constexpr int64_t side = transpose_block(sizeof(T));
+  constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
+  alignas(64) T buffer[side * side];
+  for (int64_t b = 0; b < side; b += n) {
+    for (int64_t a = 0; b + n < side && a < side; a += line) {
+#pragma GCC unroll 16
+      for (int64_t row = n; row < 2 * n; ++row) __builtin_prefetch(src + (b + row) * src_stride + a);
+    }
+    for (int64_t a = 0; a < side; a += n)
+      transpose_square(buffer + a * side + b, side, src + b * src_stride + a, src_stride);
+  }
+  for (int64_t a = 0; a < side; ++a) {
+    char* const out = reinterpret_cast<char*>(dst + a * dst_stride);
+    const char* const in = reinterpret_cast<const char*>(buffer + a * side);
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < side * static_cast<int64_t>(sizeof(T)); i += kVectorBytes)
+      stream_store(out + i, load_bytes(in + i));
+  }
+}
+
 template <typename T>
 void transpose(char* dst_bytes, int64_t dst_stride, const char* src_bytes, int64_t src_stride,
                int64_t a_count, int64_t b_count, bool streaming) {
   T* const dst = reinterpret_cast<T*>(dst_bytes);
   const T* const src = reinterpret_cast<const T*>(src_bytes);
   constexpr int64_t tile = 64 / static_cast<int64_t>(sizeof(T));
-  const int64_t a_whole = a_count / tile * tile;
-  const int64_t b_whole = b_count / tile * tile;
+  constexpr int64_t block = transpose_block(sizeof(T));
   const bool aligned =
       (reinterpret_cast<uintptr_t>(dst) | static_cast<uintptr_t>(dst_stride) * sizeof(T)) % 64 == 0;
+  const int64_t a_blocks = streaming && aligned ? a_count / block * block : 0;
+  const int64_t b_blocks = streaming && aligned ? b_count / block * block : 0;
+  for (int64_t b = 0; b < b_blocks; b += block) {
+    for (int64_t a = 0; a < a_blocks; a += block)
+      transpose_past_caches(dst + a * dst_stride + b, dst_stride, src + b * src_stride + a, src_stride);
+  }
+  const int64_t a_whole = a_count / tile * tile;
+  const int64_t b_whole = b_count / tile * tile;
   for (int64_t a = 0; a < a_whole; a += tile) {
-    for (int64_t b = 0; b < b_whole; b += tile) {
+    for (int64_t b = a < a_blocks ? b_blocks : 0; b < b_whole; b += tile) {
       transpose_lines(dst + a * dst_stride + b, dst_stride, src + b * src_stride + a, src_stride,
                       streaming && aligned);
     }

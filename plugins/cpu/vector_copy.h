@@ -22,6 +22,12 @@ BACKPLANE_CPU_TABLE(VectorCopy, vector_copy)
 // Elements on a side of the square that `transpose` handles at once: a cache line.
 constexpr int64_t transpose_tile(uint32_t element_size) { return 64 / static_cast<int64_t>(element_size); }
 
+// The same where results go past the caches: some lines at once, so that memory is read and written in pieces
+// of 128 to 256 bytes, through a buffer of 16 KiB or less.
+constexpr int64_t transpose_block(uint32_t element_size) {
+  return element_size == 1 ? 128 : element_size == 8 ? 32 : 64;
+}
+
 }  // namespace backplane::cpu
 
 #endif  // BACKPLANE_CPU_VECTOR_COPY_H_
