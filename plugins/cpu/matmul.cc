@@ -19,6 +19,12 @@ constexpr int64_t kGrain = int64_t{1} << 19;
 // A product whose packed factors are no larger than this is one task; a batch of them is many.
 constexpr int64_t kSmallBytes = 512 << 10;
 constexpr int64_t kSmallProduct = int64_t{1} << 21;
+// Multiplications of a part of a small product that another thread is worth waking for.
+constexpr int64_t kCutWork = int64_t{1} << 18;
+constexpr int64_t kMostCuts = 8;
+// Blocks for each thread, so that all end at nearly the same time.
+constexpr int64_t kBlocksPerThread = 4;
+constexpr int64_t kFewestBlockRows = 24;
 // Elements of one factor that are packed at once in a larger product.
 constexpr int64_t kPackedElements = int64_t{1} << 24;
 
@@ -31,6 +37,17 @@ SumType sum_type(DType type) {
       SumType::Integer8, SumType::Integer16, SumType::Integer32, SumType::Integer64, SumType::Float32,
       SumType::Float32,  SumType::Float32,   SumType::Float64};
   return kTypes[static_cast<size_t>(type)];
+}
+
+// 8-bit factors of 32-bit sums are multiplied in pairs where there is an instruction for it.
+const MatmulLoops& loops_for(const plugin::KernelDesc& desc) {
+  const MatmulTable& table = active_matmul_table();
+  const MatmulLoops& pairs = table.loops[static_cast<size_t>(SumType::Pairs)];
+  const SumType type = sum_type(desc.compute_type);
+  const bool in_pairs = type == SumType::Integer32 &&
+                        pairs.pack_left[static_cast<size_t>(desc.types[1])] != nullptr &&
+                        pairs.pack_left[static_cast<size_t>(desc.types[2])] != nullptr;
+  return in_pairs ? pairs : table.loops[static_cast<size_t>(type)];
 }
 
 // The type whose bits the sums have: that of the descriptor, but float32 for float16 and bfloat16.
@@ -60,8 +77,7 @@ plugin::Program finishing_program(const plugin::KernelDesc& desc) {
 }  // namespace
 
 MatmulKernel::MatmulKernel(CpuDevice& device, const plugin::KernelDesc& desc)
-    : CpuKernel(device),
-      loops_(active_matmul_table().loops[static_cast<size_t>(sum_type(desc.compute_type))]) {
+    : CpuKernel(device), loops_(loops_for(desc)) {
   for (int operand = 1; operand <= 2; ++operand) {
     const auto type = static_cast<size_t>(desc.types[operand]);
     pack_left_[operand] = loops_.pack_left[type];
@@ -91,8 +107,8 @@ MatmulKernel::MatmulKernel(CpuDevice& device, const plugin::KernelDesc& desc)
 
 // Multiplications of one product are few, and its factors fit the second-level cache.
 bool MatmulKernel::is_small(const MatmulProblem& problem) const {
-  const int64_t packed =
-      (round_up(problem.m, loops_.rows) + round_up(problem.n, loops_.columns)) * problem.k * loops_.size;
+  const int64_t packed = (round_up(problem.m, loops_.rows) + round_up(problem.n, loops_.columns)) *
+                         padded(problem.k) * loops_.panel_size;
   const bool many = problem.batch_count > 1 || problem.m * problem.n * problem.k <= kSmallProduct;
   return problem.parts == 1 && packed <= kSmallBytes && many;
 }
@@ -108,7 +124,27 @@ int64_t MatmulKernel::workspace_bytes(const MatmulProblem& problem) const {
   const int64_t rows = chunk_rows(problem, problem.m, loops_.rows);
   const int64_t columns = chunk_rows(problem, problem.n, loops_.columns);
   const int64_t sums = problem.parts == 1 ? 0 : problem.parts * round_up(problem.m * problem.n, 64);
-  return (round_up(rows * problem.part, 64) + round_up(columns * problem.part, 64) + sums) * loops_.size;
+  const int64_t k = padded(problem.part);
+  return (round_up(rows * k, 64) + round_up(columns * k, 64)) * loops_.panel_size + sums * loops_.size;
+}
+
+// Parts of a single small product's rows that are tasks of their own.
+int64_t MatmulKernel::cuts(const MatmulProblem& problem) const {
+  if (problem.batch_count > 1) return 1;
+  const int64_t most =
+      std::min({problem.m * problem.n * problem.k / kCutWork, kMostCuts, divide_up(problem.m, loops_.rows)});
+  int64_t cuts = 1;
+  while (2 * cuts <= most) cuts *= 2;
+  return cuts;
+}
+
+// The most rows of a block, up to what the cache holds, that leave enough blocks for all threads.
+int64_t MatmulKernel::block_rows(int64_t rows, int64_t column_blocks) const {
+  int64_t size = kMatmulBlockRows;
+  while (size > kFewestBlockRows &&
+         divide_up(rows, size) * column_blocks < kBlocksPerThread * threads().count())
+    size /= 2;
+  return size;
 }
 
 MatmulKernel::Product MatmulKernel::product(const plugin::LaunchArgs& args, const MatmulProblem& problem,
@@ -163,15 +199,23 @@ void MatmulKernel::pack(const Product& product, bool left, int64_t first, int64_
 // A block of sums from whole panels, kDepth positions of k at a time.
 void MatmulKernel::multiply(const Panels& panels, int64_t row_panel, int64_t column_panel, int64_t m,
                             int64_t n, char* sums, int64_t stride) const {
-  const int64_t left_distance = panels.k * loops_.rows;
-  const int64_t right_distance = panels.k * loops_.columns;
+  const int64_t left_distance = padded(panels.k) * loops_.rows;
+  const int64_t right_distance = padded(panels.k) * loops_.columns;
   int64_t k = 0;
   do {
     const int64_t depth = std::min(kDepth, panels.k - k);
-    loops_.multiply(m, n, depth, panels.left + (row_panel * left_distance + k * loops_.rows) * loops_.size,
-                    left_distance,
-                    panels.right + (column_panel * right_distance + k * loops_.columns) * loops_.size,
-                    right_distance, sums, stride, k > 0);
+    const char* const right =
+        panels.right + (column_panel * right_distance + k * loops_.columns) * loops_.panel_size;
+    if (panels.plain) {
+      const int64_t row = row_panel * loops_.rows;
+      loops_.multiply_unpacked(
+          m, n, depth, panels.left + (row * panels.row_stride + k * panels.k_stride) * loops_.size,
+          panels.row_stride, panels.k_stride, right, right_distance, sums, stride, k > 0);
+    } else {
+      loops_.multiply(m, n, depth,
+                      panels.left + (row_panel * left_distance + k * loops_.rows) * loops_.panel_size,
+                      left_distance, right, right_distance, sums, stride, k > 0);
+    }
     k += depth;
   } while (k < panels.k);
 }
@@ -195,29 +239,50 @@ void MatmulKernel::make_block(const Product& product, const Panels& panels, cons
   finish(product, block, sums, kMatmulBlockColumns);
 }
 
-// Whole products in the calling thread, several at once.
+// Whole products, or parts of one product's rows, in one thread each.
 void MatmulKernel::run_small(const plugin::LaunchArgs& args, const MatmulProblem& problem) const {
-  const int64_t left_elements = round_up(round_up(problem.m, loops_.rows) * problem.k, 64);
-  const int64_t right_elements = round_up(problem.n, loops_.columns) * problem.k;
+  const int64_t k = padded(problem.k);
+  const int64_t left_elements = round_up(round_up(problem.m, loops_.rows) * k, 64);
+  const int64_t right_elements = round_up(problem.n, loops_.columns) * k;
   const bool shared = problem.right_is_shared();
-  const int64_t work = std::max<int64_t>(1, problem.m * problem.n * problem.k);
-  threads().loop(problem.batch_count, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
-    char* const left = thread_scratch<Scratch::Panels>((left_elements + right_elements) * loops_.size);
-    char* const right = left + left_elements * loops_.size;
+  const int64_t parts = cuts(problem);
+  const int64_t rows = round_up(divide_up(problem.m, parts), loops_.rows);
+  const int64_t work = std::max<int64_t>(1, problem.m * problem.n * problem.k / parts);
+  const int64_t grain = parts > 1 ? 1 : std::max<int64_t>(1, kGrain / work);
+  threads().loop(problem.batch_count * parts, grain, [&](int64_t begin, int64_t end) {
+    char* const left = thread_scratch<Scratch::Panels>((left_elements + right_elements) * loops_.panel_size);
+    char* const right = left + left_elements * loops_.panel_size;
     for (int64_t i = begin; i < end; ++i) {
-      const Product each = product(args, problem, i);
-      pack(each, true, 0, problem.m, 0, problem.k, left);
-      if (i == begin || !shared) pack(each, false, 0, problem.n, 0, problem.k, right);
-      for (int64_t column = 0; column < problem.n; column += kMatmulBlockColumns) {
-        for (int64_t row = 0; row < problem.m; row += kMatmulBlockRows) {
-          make_block(each, {left, right, problem.k},
-                     {row, column, std::min(kMatmulBlockRows, problem.m - row),
-                      std::min(kMatmulBlockColumns, problem.n - column)},
-                     0, 0);
-        }
-      }
+      const Product each = product(args, problem, i / parts);
+      if (i == begin || (!shared && i % parts == 0)) pack(each, false, 0, problem.n, 0, problem.k, right);
+      const int64_t first = i % parts * rows;
+      make_rows(each, left, right, first, std::min(first + rows, problem.m));
     }
   });
+}
+
+// Rows [begin, end) of a product whose right factor is packed whole; `left` is room for the left one.
+void MatmulKernel::make_rows(const Product& product, char* left, const char* right, int64_t begin,
+                             int64_t end) const {
+  const MatmulProblem& problem = product.problem;
+  Panels panels{left, right, problem.k};
+  panels.plain = loops_.multiply_unpacked != nullptr && as_summed_[problem.left];
+  panels.row_stride = problem.m_strides[problem.left];
+  panels.k_stride = problem.left_k_stride;
+  if (begin >= end) return;
+  if (panels.plain) {
+    panels.left = product.at[problem.left] + begin * panels.row_stride * sizes_[problem.left];
+  } else {
+    pack(product, true, begin, end - begin, 0, problem.k, left);
+  }
+  for (int64_t column = 0; column < problem.n; column += kMatmulBlockColumns) {
+    for (int64_t row = begin; row < end; row += kMatmulBlockRows) {
+      make_block(product, panels,
+                 {row, column, std::min(kMatmulBlockRows, end - row),
+                  std::min(kMatmulBlockColumns, problem.n - column)},
+                 begin, 0);
+    }
+  }
 }
 
 // One product on all threads: chunks of both factors are packed, then blocks of the product made of them.
@@ -226,14 +291,15 @@ void MatmulKernel::run_large(const Product& product, char* workspace) const {
   const int64_t row_chunk = chunk_rows(problem, problem.m, loops_.rows);
   const int64_t column_chunk = chunk_rows(problem, problem.n, loops_.columns);
   char* const left = workspace;
-  char* const right = left + round_up(row_chunk * problem.k, 64) * loops_.size;
+  const int64_t k = padded(problem.k);
+  char* const right = left + round_up(row_chunk * k, 64) * loops_.panel_size;
   const auto pack_chunk = [&](bool is_left, int64_t first, int64_t count, char* panels) {
     const int64_t width = is_left ? loops_.rows : loops_.columns;
     const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(width * problem.k, 1));
     threads().loop(divide_up(count, width), grain, [&](int64_t begin, int64_t end) {
       const int64_t rows = std::min(end * width, count) - begin * width;
       pack(product, is_left, first + begin * width, rows, 0, problem.k,
-           panels + begin * width * problem.k * loops_.size);
+           panels + begin * width * k * loops_.panel_size);
     });
   };
   for (int64_t first_column = 0; first_column < problem.n; first_column += column_chunk) {
@@ -242,20 +308,21 @@ void MatmulKernel::run_large(const Product& product, char* workspace) const {
     for (int64_t first_row = 0; first_row < problem.m; first_row += row_chunk) {
       const int64_t rows = std::min(row_chunk, problem.m - first_row);
       pack_chunk(true, first_row, rows, left);
-      const int64_t row_blocks = divide_up(rows, kMatmulBlockRows);
       const int64_t column_blocks = divide_up(columns, kMatmulBlockColumns);
-      const int64_t work = std::max<int64_t>(1, kMatmulBlockRows * kMatmulBlockColumns * problem.k);
-      threads().loop(
-          row_blocks * column_blocks, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; ++i) {
-              const int64_t row = i % row_blocks * kMatmulBlockRows;
-              const int64_t column = i / row_blocks * kMatmulBlockColumns;
-              make_block(product, {left, right, problem.k},
-                         {first_row + row, first_column + column, std::min(kMatmulBlockRows, rows - row),
-                          std::min(kMatmulBlockColumns, columns - column)},
-                         first_row, first_column);
-            }
-          });
+      const int64_t height = block_rows(rows, column_blocks);
+      const int64_t row_blocks = divide_up(rows, height);
+      const int64_t work = std::max<int64_t>(1, height * std::min(columns, kMatmulBlockColumns) * problem.k);
+      threads().loop(row_blocks * column_blocks, std::max<int64_t>(1, kGrain / work),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) {
+                         const int64_t row = i % row_blocks * height;
+                         const int64_t column = i / row_blocks * kMatmulBlockColumns;
+                         make_block(product, {left, right, problem.k},
+                                    {first_row + row, first_column + column, std::min(height, rows - row),
+                                     std::min(kMatmulBlockColumns, columns - column)},
+                                    first_row, first_column);
+                       }
+                     });
     }
   }
 }
@@ -266,15 +333,16 @@ void MatmulKernel::run_parts(const Product& product, char* workspace) const {
   const int64_t elements = round_up(problem.m * problem.n, 64);
   const int64_t row_chunk = chunk_rows(problem, problem.m, loops_.rows);
   const int64_t column_chunk = chunk_rows(problem, problem.n, loops_.columns);
+  const int64_t k_padded = padded(problem.part);
   char* const sums =
       workspace +
-      (round_up(row_chunk * problem.part, 64) + round_up(column_chunk * problem.part, 64)) * loops_.size;
+      (round_up(row_chunk * k_padded, 64) + round_up(column_chunk * k_padded, 64)) * loops_.panel_size;
   const auto sums_of = [&](int64_t part) { return sums + part * elements * loops_.size; };
   threads().loop(problem.parts, 1, [&](int64_t begin, int64_t end) {
     const int64_t left_elements = round_up(loops_.rows * kDepth, 64);
     char* const left =
-        thread_scratch<Scratch::Panels>((left_elements + loops_.columns * kDepth) * loops_.size);
-    char* const right = left + left_elements * loops_.size;
+        thread_scratch<Scratch::Panels>((left_elements + loops_.columns * kDepth) * loops_.panel_size);
+    char* const right = left + left_elements * loops_.panel_size;
     for (int64_t part = begin; part < end; ++part) {
       const int64_t k_end = std::min((part + 1) * problem.part, problem.k);
       for (int64_t k = part * problem.part; k < k_end; k += kDepth) {

@@ -39,19 +39,27 @@ class MatmulKernel final : public CpuKernel {
     int64_t rows;
     int64_t columns;
   };
-  // Part of both factors, packed.
+  // Part of both factors: the right one packed, the left one too or, with `plain`, as it lies.
   struct Panels {
     const char* left;
     const char* right;
     int64_t k;
+    bool plain = false;
+    int64_t row_stride = 0;
+    int64_t k_stride = 0;
   };
 
   bool is_small(const MatmulProblem& problem) const;
+  int64_t cuts(const MatmulProblem& problem) const;
+  int64_t block_rows(int64_t rows, int64_t column_blocks) const;
+  // Positions of the sum as a panel holds them.
+  int64_t padded(int64_t k) const { return (k + loops_.k_step - 1) / loops_.k_step * loops_.k_step; }
   int64_t chunk_rows(const MatmulProblem& problem, int64_t count, int64_t width) const;
   int64_t workspace_bytes(const MatmulProblem& problem) const;
 
   Product product(const plugin::LaunchArgs& args, const MatmulProblem& problem, int64_t index) const;
   void run_small(const plugin::LaunchArgs& args, const MatmulProblem& problem) const;
+  void make_rows(const Product& product, char* left, const char* right, int64_t begin, int64_t end) const;
   void run_large(const Product& product, char* workspace) const;
   void run_parts(const Product& product, char* workspace) const;
   void pack(const Product& product, bool left, int64_t first, int64_t count, int64_t k_begin, int64_t k,

@@ -18,9 +18,11 @@ using PackFunction = void (*)(const void* source, int64_t row_stride, int64_t k_
 // The blocks of a matrix product in one type. Sums run over k in order, each element of the product on its
 // own, so that results do not depend on how the product is cut.
 struct MatmulLoops {
-  int32_t size;     // bytes of an element of panels and sums
-  int32_t rows;     // of a panel of the left matrix
-  int32_t columns;  // of a panel of the right matrix
+  int32_t size;        // bytes of a sum
+  int32_t panel_size;  // bytes of an element of a panel
+  int32_t k_step;      // positions of the sum that lie together in a panel, filled up with zeros: 1 or 2
+  int32_t rows;        // of a panel of the left matrix
+  int32_t columns;     // of a panel of the right matrix
 
   // By the source's type; null where it cannot be converted.
   PackFunction pack_left[plugin::kDTypeCount];
@@ -30,6 +32,12 @@ struct MatmulLoops {
   // j). Panels follow each other at the distances given, in elements.
   void (*multiply)(int64_t m, int64_t n, int64_t k, const void* left, int64_t left_distance,
                    const void* right, int64_t right_distance, void* sums, int64_t stride, bool accumulate);
+
+  // The same with a left matrix as it lies, of the type that sums are made in; null where there is no such
+  // way.
+  void (*multiply_unpacked)(int64_t m, int64_t n, int64_t k, const void* left, int64_t row_stride,
+                            int64_t k_stride, const void* right, int64_t right_distance, void* sums,
+                            int64_t stride, bool accumulate);
 
   // sums[i], i < rows, becomes the sum over k of left(i, k) * vector[k], for a left matrix of the type that
   // sums are made in, one of whose strides is 1: for products with a single column, which packing would only
@@ -41,9 +49,11 @@ struct MatmulLoops {
   void (*add)(void* into, const void* from, int64_t count);
 };
 
-// The types that sums are made in. Integers of one width share code, signed or not: they wrap.
-enum class SumType { Float32, Float64, Integer8, Integer16, Integer32, Integer64 };
-inline constexpr int kSumTypes = 6;
+// The types that sums are made in. Integers of one width share code, signed or not: they wrap. Pairs are sums
+// of 32 bits of 8-bit factors, two products at a time; where there is no instruction for it, it packs
+// nothing.
+enum class SumType { Float32, Float64, Integer8, Integer16, Integer32, Integer64, Pairs };
+inline constexpr int kSumTypes = 7;
 
 struct MatmulTable {
   MatmulLoops loops[kSumTypes];
