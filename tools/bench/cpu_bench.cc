@@ -67,9 +67,31 @@ void rows() {
       "softmax over rows, 4096x4096", Goal::SpeedAtLeast, 0.4, [=] { benchmark::DoNotOptimize(softmax(x)); },
       "streaming copy", [=] { bench::streaming_copy(y.data<float>(), x.data<float>(), x.nbytes()); });
   add_pair(
+      "softmax over columns, 4096x4096", Goal::SpeedAtLeast, 0.4,
+      [=] { benchmark::DoNotOptimize(softmax(x, 0)); }, "streaming copy",
+      [=] { bench::streaming_copy(y.data<float>(), x.data<float>(), x.nbytes()); });
+  add_pair(
       "transpose copied contiguous, 4096x4096", Goal::SpeedAtLeast, 0.6,
       [=] { benchmark::DoNotOptimize(x.transpose().contiguous()); }, "streaming copy",
       [=] { bench::streaming_copy(y.data<float>(), x.data<float>(), x.nbytes()); });
+}
+
+void narrow_products() {
+  constexpr int64_t n = 1024;
+  const Tensor a = integers({n, n}, 1, -128, 128, int8), b = integers({n, n}, 2, -128, 128, int8),
+               c = empty({n, n}, int32);
+  if (bench::integer_gemm_peer() != nullptr)
+    add_pair(
+        "matmul of int8 with int32 results, n = 1024", Goal::SpeedAtLeast, 0.9,
+        [=] { benchmark::DoNotOptimize(matmul(a, b, int32)); }, "oneDNN",
+        [=] { bench::integer_gemm_peer()(n, a.data<int8_t>(), b.data<int8_t>(), c.data<int32_t>()); });
+  for (const DType type : {float16, bfloat16}) {
+    const Tensor x = uniform({n, n}, 1, -1, 1).astype(type), y = uniform({n, n}, 2, -1, 1).astype(type);
+    add_pair(
+        "matmul of " + std::string(to_string(type)) + ", n = 1024", Goal::TimeAtMost, 1,
+        [=] { benchmark::DoNotOptimize(matmul(x, y)); }, "by way of float32",
+        [=] { benchmark::DoNotOptimize(matmul(x.astype(float32), y.astype(float32)).astype(type)); });
+  }
 }
 
 void products() {
@@ -83,6 +105,7 @@ void products() {
   }
   const Tensor a = uniform({1000, 100, 100}, 1), b = uniform({1000, 100, 100}, 2),
                c = empty({1000, 100, 100});
+  narrow_products();
   if (bench::batched_matmul_peer() != nullptr)
     add_pair(
         "1000 products 100x100", Goal::SpeedAtLeast, 1, [=] { matmul_out(c, a, b); }, "oneDNN batched",

@@ -10,6 +10,8 @@
 #include <map>
 #include <utility>
 
+#include "machine.h"
+
 namespace backplane::bench {
 namespace {
 
@@ -68,16 +70,67 @@ void dnnl_int8(int64_t n, const int8_t* a, const int8_t* b, int32_t* c) {
 void dnnl_gemm(int64_t n, const float* a, const float* b, float* c) {
   dnnl_sgemm('N', 'N', n, n, n, 1.0f, a, n, b, n, 0.0f, c, n);
 }
+
+// OpenMP's number of threads, which each calling thread has its own of, while this lives.
+class OneOmpThread {
+ public:
+  OneOmpThread() {
+    if (get() == nullptr || set() == nullptr) return;
+    before_ = get()();
+    set()(1);
+  }
+  ~OneOmpThread() {
+    if (before_ > 0) set()(before_);
+  }
+  OneOmpThread(const OneOmpThread&) = delete;
+  OneOmpThread& operator=(const OneOmpThread&) = delete;
+
+ private:
+  using Get = int (*)();
+  using Set = void (*)(int);
+  static Get get() {
+    static const auto function = reinterpret_cast<Get>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    return function;
+  }
+  static Set set() {
+    static const auto function = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+    return function;
+  }
+  int before_ = 0;
+};
+
+void dnnl_integer_gemm(int64_t n, const int8_t* a, const int8_t* b, int32_t* c) {
+  const int32_t no_offset = 0;
+  dnnl_gemm_s8s8s32('N', 'N', 'F', n, n, n, 1.0f, a, n, 0, b, n, 0, 0.0f, c, n, &no_offset);
+}
 #endif
+
+// Calls function(first row, rows) for one share of n rows on each core.
+template <typename Function>
+void share_rows(int64_t n, const Function& function) {
+  on_all_cores([&](size_t part, size_t parts) {
+    const auto bound = [&](size_t i) { return n * static_cast<int64_t>(i) / static_cast<int64_t>(parts); };
+    function(bound(part), bound(part + 1) - bound(part));
+  });
+}
 
 using CblasSgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                             const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
 
-CblasSgemm openblas() {
-  for (const char* name : {"libopenblas.so.0", "openblas-pthread/libopenblas.so.0"})
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL))
-      if (void* symbol = dlsym(library, "cblas_sgemm")) return reinterpret_cast<CblasSgemm>(symbol);
-  return nullptr;
+struct OpenBlas {
+  CblasSgemm sgemm = nullptr;
+  bool has_threads = false;
+};
+
+OpenBlas openblas() {
+  OpenBlas found;
+  void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return found;
+  found.sgemm = reinterpret_cast<CblasSgemm>(dlsym(library, "cblas_sgemm"));
+  using GetParallel = int (*)();
+  const auto get_parallel = reinterpret_cast<GetParallel>(dlsym(library, "openblas_get_parallel"));
+  found.has_threads = get_parallel != nullptr && get_parallel() != 0;
+  return found;
 }
 
 }  // namespace
@@ -86,14 +139,41 @@ std::vector<Gemm> gemm_peers() {
   std::vector<Gemm> peers;
 #ifdef BACKPLANE_HAVE_DNNL
   peers.push_back({"oneDNN", dnnl_gemm});
+  peers.push_back({"oneDNN in serial tasks", [](int64_t n, const float* a, const float* b, float* c) {
+                     share_rows(n, [&](int64_t first, int64_t rows) {
+                       const OneOmpThread one;
+                       dnnl_sgemm('N', 'N', rows, n, n, 1.0f, a + first * n, n, b, n, 0.0f, c + first * n, n);
+                     });
+                   }});
 #endif
   constexpr int kRowMajor = 101, kNoTranspose = 111;
-  if (const CblasSgemm sgemm = openblas())
-    peers.push_back({"OpenBLAS", [sgemm](int64_t size, const float* a, const float* b, float* c) {
-                       const int n = static_cast<int>(size);
-                       sgemm(kRowMajor, kNoTranspose, kNoTranspose, n, n, n, 1, a, n, b, n, 0, c, n);
+  const OpenBlas blas = openblas();
+  if (blas.sgemm == nullptr) return peers;
+  const auto product = [sgemm = blas.sgemm](int64_t rows, int64_t size, const float* a, const float* b,
+                                            float* c) {
+    const int n = static_cast<int>(size);
+    sgemm(kRowMajor, kNoTranspose, kNoTranspose, static_cast<int>(rows), n, n, 1, a, n, b, n, 0, c, n);
+  };
+  if (blas.has_threads) {
+    peers.push_back({"OpenBLAS", [product](int64_t n, const float* a, const float* b, float* c) {
+                       product(n, n, a, b, c);
                      }});
+  } else {
+    peers.push_back(
+        {"OpenBLAS in serial tasks", [product](int64_t n, const float* a, const float* b, float* c) {
+           share_rows(
+               n, [&](int64_t first, int64_t rows) { product(rows, n, a + first * n, b, c + first * n); });
+         }});
+  }
   return peers;
+}
+
+IntegerGemm integer_gemm_peer() {
+#ifdef BACKPLANE_HAVE_DNNL
+  return dnnl_integer_gemm;
+#else
+  return nullptr;
+#endif
 }
 
 BatchedMatmul batched_matmul_peer() {

@@ -17,8 +17,13 @@ struct Gemm {
   std::function<void(int64_t n, const float* a, const float* b, float* c)> run;
 };
 
-// oneDNN and OpenBLAS (its threaded build), those that are there. OPENBLAS_CORETYPE is the caller's to set.
+// oneDNN and OpenBLAS, those that are there: with threads of their own where they have them, and called from
+// one thread a core, each making its share of the rows. OPENBLAS_CORETYPE is the caller's to set.
 std::vector<Gemm> gemm_peers();
+
+// c = a * b, row-major n x n, of int8 with int32 results, by oneDNN; null without it.
+using IntegerGemm = void (*)(int64_t n, const int8_t* a, const int8_t* b, int32_t* c);
+IntegerGemm integer_gemm_peer();
 
 // `count` independent products by oneDNN's matmul primitive; null without it.
 using BatchedMatmul = void (*)(int64_t count, int64_t n, const float* a, const float* b, float* c);
