@@ -17,6 +17,7 @@ class CpuDevice;
 class CpuKernel : public plugin::KernelBase {
  public:
   explicit CpuKernel(CpuDevice& device) noexcept;
+  virtual ~CpuKernel() = default;  // for release(); others call that
 
   // Does the work and returns when it is done. Called with the floating-point state set, from any thread,
   // several at once. May throw what plugin::guard turns into a Status.
@@ -35,7 +36,6 @@ class CpuKernel : public plugin::KernelBase {
   plugin::Status run_guarded(const plugin::LaunchArgs& args) const noexcept;
 
  protected:
-  virtual ~CpuKernel() = default;
   Threads& threads() const noexcept { return threads_; }
 
  private:

@@ -15,7 +15,6 @@ namespace {
 
 using plugin::DType;
 using plugin::make_status;
-using plugin::RowwiseOp;
 using plugin::Status;
 using plugin::StatusCode;
 

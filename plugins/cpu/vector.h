@@ -31,7 +31,7 @@ constexpr int64_t kVectorBytes = 16;
 // kVectorBytes of T.
 template <typename T>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
+  using type __attribute__((vector_size(kVectorBytes))) = T;
 };
 template <typename T>
 using Vector = typename VectorOf<T>::type;

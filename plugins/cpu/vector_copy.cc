@@ -11,7 +11,7 @@ namespace {
 // and the memory is the limit anyhow.
 template <typename T>
 struct Quad {
-  typedef T type __attribute__((vector_size(16)));
+  using type __attribute__((vector_size(16))) = T;
 };
 
 BACKPLANE_INLINE Quad<uint8_t>::type zip_low(Quad<uint8_t>::type a, Quad<uint8_t>::type b) {
@@ -43,7 +43,7 @@ BACKPLANE_INLINE Quad<uint64_t>::type zip_high(Quad<uint64_t>::type a, Quad<uint
 template <typename T>
 BACKPLANE_INLINE void transpose_square(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
   using V = typename Quad<T>::type;
-  constexpr int n = 16 / static_cast<int>(sizeof(T));
+  const int n = 16 / static_cast<int>(sizeof(T));
   V rows[n];
   V next[n];
 #pragma GCC unroll 16
@@ -66,8 +66,8 @@ BACKPLANE_INLINE void transpose_square(T* dst, int64_t dst_stride, const T* src,
 // rows a power of two apart share a cache set, and would throw each other out.
 template <typename T>
 void transpose_lines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, bool streaming) {
-  constexpr int64_t n = 16 / static_cast<int64_t>(sizeof(T));
-  constexpr int64_t tile = 4 * n;
+  const int64_t n = 16 / static_cast<int64_t>(sizeof(T));
+  const int64_t tile = 4 * n;
   alignas(64) T buffer[tile * tile];
   for (int64_t b = 0; b < tile; b += n) {
 #pragma GCC unroll 4
@@ -93,9 +93,9 @@ void transpose_lines(T* dst, int64_t dst_stride, const T* src, int64_t src_strid
 // block, so that each line that comes is used up before rows a power of two apart throw it out.
 template <typename T>
 void transpose_past_caches(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
-  constexpr int64_t n = 16 / static_cast<int64_t>(sizeof(T));
-  constexpr int64_t side = transpose_block(sizeof(T));
-  constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
+  const int64_t n = 16 / static_cast<int64_t>(sizeof(T));
+  const int64_t side = transpose_block(sizeof(T));
+  const int64_t line = 64 / static_cast<int64_t>(sizeof(T));
   alignas(64) T buffer[side * side];
   for (int64_t b = 0; b < side; b += n) {
     for (int64_t a = 0; b + n < side && a < side; a += line) {
@@ -119,8 +119,8 @@ void transpose(char* dst_bytes, int64_t dst_stride, const char* src_bytes, int64
                int64_t a_count, int64_t b_count, bool streaming) {
   T* const dst = reinterpret_cast<T*>(dst_bytes);
   const T* const src = reinterpret_cast<const T*>(src_bytes);
-  constexpr int64_t tile = 64 / static_cast<int64_t>(sizeof(T));
-  constexpr int64_t block = transpose_block(sizeof(T));
+  const int64_t tile = 64 / static_cast<int64_t>(sizeof(T));
+  const int64_t block = transpose_block(sizeof(T));
   const bool aligned =
       (reinterpret_cast<uintptr_t>(dst) | static_cast<uintptr_t>(dst_stride) * sizeof(T)) % 64 == 0;
   const int64_t a_blocks = streaming && aligned ? a_count / block * block : 0;

@@ -76,7 +76,7 @@ template <typename T, int kWide, typename Left>
 BACKPLANE_INLINE void multiply_tile(int64_t k, Left left, const T* right, T* sums, int64_t stride,
                                     bool accumulate) {
   using V = Vector<T>;
-  constexpr int64_t lanes = kLanes<T>;
+  const int64_t lanes = kLanes<T>;
   V tile[kTileRows][kWide];
 #pragma GCC unroll 16
   for (int i = 0; i < kTileRows; ++i) {
@@ -107,7 +107,7 @@ BACKPLANE_INLINE void multiply_tile(int64_t k, Left left, const T* right, T* sum
 template <typename T, int kWide, typename Left>
 BACKPLANE_INLINE void multiply_edge(int64_t m, int64_t n, int64_t k, Left left, const T* right, T* sums,
                                     int64_t stride, bool accumulate) {
-  constexpr int columns = kWide * static_cast<int>(kLanes<T>);
+  const int columns = kWide * static_cast<int>(kLanes<T>);
   T buffer[kTileRows * columns] = {};
   for (int64_t i = 0; accumulate && i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) buffer[i * columns + j] = sums[i * stride + j];
@@ -123,8 +123,8 @@ BACKPLANE_INLINE void multiply_edge(int64_t m, int64_t n, int64_t k, Left left, 
 template <typename T, typename LeftOf>
 BACKPLANE_INLINE void multiply_tiles(int64_t m, int64_t n, int64_t k, LeftOf left_of, const T* right_panels,
                                      int64_t right_distance, T* sums, int64_t stride, bool accumulate) {
-  constexpr int64_t columns = kTileColumns<T>;
-  constexpr int64_t lanes = kLanes<T>;
+  const int64_t columns = kTileColumns<T>;
+  const int64_t lanes = kLanes<T>;
   for (int64_t j = 0; j < n; j += columns) {
     const T* const right = right_panels + j / columns * right_distance;
     for (int64_t i = 0; i < m; i += kTileRows) {
@@ -185,7 +185,7 @@ BACKPLANE_INLINE Vector<uint32_t> multiply_pairs(Vector<uint32_t> a, Vector<uint
 BACKPLANE_INLINE void multiply_pairs_tile(int64_t k, const uint32_t* left, const uint32_t* right,
                                           uint32_t* sums, int64_t stride, bool accumulate) {
   using V = Vector<uint32_t>;
-  constexpr int64_t lanes = kLanes<uint32_t>;
+  const int64_t lanes = kLanes<uint32_t>;
   V tile[kTileRows][2];
 #pragma GCC unroll 16
   for (int i = 0; i < kTileRows; ++i) {
@@ -213,7 +213,7 @@ BACKPLANE_INLINE void multiply_pairs_tile(int64_t k, const uint32_t* left, const
 void multiply_all_pairs(int64_t m, int64_t n, int64_t k, const void* left_panels, int64_t left_distance,
                         const void* right_panels, int64_t right_distance, void* sums_address, int64_t stride,
                         bool accumulate) {
-  constexpr int64_t columns = kTileColumns<uint32_t>;
+  const int64_t columns = kTileColumns<uint32_t>;
   auto* const sums = static_cast<uint32_t*>(sums_address);
   for (int64_t j = 0; j < n; j += columns) {
     // Distances count elements, of which a word has two.
@@ -279,7 +279,7 @@ BACKPLANE_INLINE T product(T a, T b) {
 template <typename T>
 BACKPLANE_INLINE T dot(const T* a, const T* b, int64_t count) {
   using V = Vector<T>;
-  constexpr int64_t lanes = kLanes<T>;
+  const int64_t lanes = kLanes<T>;
   V sums[4] = {V{}, V{}, V{}, V{}};
   int64_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
@@ -309,7 +309,7 @@ void multiply_vector(const void* left, int64_t row_stride, int64_t k_stride, int
     return;
   }
   using V = Vector<T>;
-  constexpr int64_t lanes = kLanes<T>;
+  const int64_t lanes = kLanes<T>;
   for (int64_t i = 0; i < rows; ++i) sums[i] = 0;
   for (int64_t p = 0; p < k; ++p) {
     const T* const column = matrix + p * k_stride;

@@ -35,7 +35,7 @@ struct Block {
 
 template <typename F, typename T>
 struct ConvertedBlock {
-  typedef F from __attribute__((vector_size(kLanes<T> * sizeof(F))));
+  using from __attribute__((vector_size(kLanes<T> * sizeof(F)))) = F;
 };
 
 // kBlock values, converted. The compilers turn the lane loops of float16 and bfloat16 into vector code.

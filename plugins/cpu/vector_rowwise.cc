@@ -38,7 +38,7 @@ BACKPLANE_INLINE void store_some(T* out, Vector<T> value, int64_t count) {
 template <typename T>
 BACKPLANE_INLINE T greatest(const T* x, int64_t count) {
   using V = Vector<T>;
-  constexpr int64_t lanes = kLanes<T>;
+  const int64_t lanes = kLanes<T>;
   T best = x[0];
   int64_t i = 0;
   if (count >= 4 * lanes) {
@@ -62,7 +62,7 @@ BACKPLANE_INLINE T greatest(const T* x, int64_t count) {
 template <typename T, bool kStore>
 BACKPLANE_INLINE double sum_exp(const T* x, T* out, int64_t count, T shift) {
   using V = Vector<T>;
-  constexpr int64_t lanes = kLanes<T>;
+  const int64_t lanes = kLanes<T>;
   const V shifts = broadcast(shift);
   double total = 0;
   int64_t i = 0;
@@ -116,8 +116,8 @@ void log_softmax(const void* values, void* result, int64_t count, const void*, c
 template <typename T, typename Term>
 BACKPLANE_INLINE double sum_terms(const T* x, int64_t count, Term term) {
   using D = Vector<double>;
-  typedef T Narrow __attribute__((vector_size(kLanes<double> * sizeof(T))));
-  constexpr int64_t lanes = kLanes<double>;
+  using Narrow __attribute__((vector_size(kLanes<double> * sizeof(T)))) = T;
+  const int64_t lanes = kLanes<double>;
   double total = 0;
   int64_t i = 0;
   while (i + 4 * lanes <= count) {

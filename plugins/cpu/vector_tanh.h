@@ -12,7 +12,7 @@
 namespace backplane::cpu::BACKPLANE_CPU_ISA {
 namespace {
 
-typedef float HalfFloats __attribute__((vector_size(kVectorBytes / 2)));
+using HalfFloats __attribute__((vector_size(kVectorBytes / 2))) = float;
 
 BACKPLANE_INLINE HalfFloats low_half(Vector<float> v) {
 #if defined(__AVX512F__)

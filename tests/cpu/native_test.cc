@@ -58,10 +58,10 @@ TEST(CpuNativeKernel, RunsInOrderWithOtherWork) {
 
 TEST(CpuNativeKernel, TakesNoTextAndNoNullFunction) {
   const Device device("cpu");
-  KernelSource text;
+  KernelSource text = source_of(scale_rows);
   text.language = SourceLanguage::OpenCLC;
-  text.text = "kernel void f() {}";
-  text.entry = "f";
+  text.text.append("kernel void f() {}");
+  text.entry.push_back('f');
   try {
     Kernel kernel(device, text);
     ADD_FAILURE() << "OpenCL C on the cpu";
