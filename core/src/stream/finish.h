@@ -9,13 +9,13 @@
 
 namespace backplane::internal {
 
-// StreamState::synchronize for work whose memory goes away next: where waiting fails, the stream is waited
-// for in another way before the failure is thrown.
+// StreamState::synchronize for work whose memory goes away next: where it is the waiting that failed, and not
+// the work, the stream is waited for in another way before the failure is thrown.
 inline void finish(StreamState& stream, uint64_t ticket) {
   try {
     stream.synchronize(ticket);
   } catch (const Error&) {
-    if (stream.stream != nullptr) stream.stream->synchronize(UINT64_MAX);
+    if (stream.stream != nullptr && !stream.is_known_done(ticket)) stream.stream->synchronize(UINT64_MAX);
     throw;
   }
 }

@@ -54,6 +54,11 @@ struct StreamState {
   // Whether the work up to `ticket` is done, without blocking.
   bool complete(uint64_t ticket);
 
+  // Whether that has been seen, whether the work failed or not. Asks nobody.
+  bool is_known_done(uint64_t ticket) const noexcept {
+    return completed_.load(std::memory_order_acquire) >= ticket;
+  }
+
   // Later work on this stream starts after `use`. Blocks only where this stream is synchronous or a plugin
   // has no host events.
   void wait_for(const Use& use);

@@ -116,8 +116,8 @@ Tensor make_tensor(DeviceState& device, const Shape& shape, DType type, const ch
 Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& strides, int64_t offset,
                  DType type) {
   base.storage->retain();
-  auto* impl = new (std::nothrow) TensorImpl{
-      1, type, is_row_major(shape, strides), base.storage, offset, shape.size(), shape, strides};
+  auto* impl = new (std::nothrow)
+      TensorImpl{1, type, is_row_major(shape, strides), base.storage, offset, shape.size(), shape, strides};
   if (impl == nullptr) [[unlikely]]
     no_header(base.storage);
   return Tensor(impl);

@@ -56,7 +56,7 @@ const std::vector<Tables>& all_tables() {
 
 class CpuIsa : public testing::TestWithParam<Tables> {};
 
-// Products are this project's own on every processor: no library is called (docs/adr/0004-cpu-matmul.md).
+// Products are this project's own on every processor: no library is called (docs/adr/0005-cpu-matmul.md).
 TEST_P(CpuIsa, TheNamedKernelsRun) {
   const Selected selected(GetParam().name);
   if (!selected.known()) GTEST_SKIP() << "this processor has no " << GetParam().name;
