@@ -57,6 +57,7 @@ class Segments {
     uint64_t size;
     Segment* segment;
     uint64_t offset;
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a 0 here
     auto operator<=>(const Place&) const = default;
   };
   using Pieces = std::map<uint64_t, Piece>;

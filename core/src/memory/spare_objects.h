@@ -15,10 +15,10 @@ template <typename T>
 class SpareObjects {
  public:
   static void* try_take(size_t size) noexcept {
-    if (head_ == nullptr) return ::operator new(size, std::nothrow);
-    Piece* piece = head_;
-    head_ = piece->next;
-    --count_;
+    if (head == nullptr) return ::operator new(size, std::nothrow);
+    Piece* piece = head;
+    head = piece->next;
+    --count;
     return piece;
   }
 
@@ -29,13 +29,13 @@ class SpareObjects {
   }
 
   static void give(void* memory) noexcept {
-    if (count_ >= kMost) return ::operator delete(memory);
-    if (!registered_) [[unlikely]] {
-      static_cast<void>(&cleaner_);  // makes it, so that it runs when the thread ends
-      registered_ = true;
+    if (count >= kMost) return ::operator delete(memory);
+    if (!registered) [[unlikely]] {
+      static_cast<void>(&cleaner);  // makes it, so that it runs when the thread ends
+      registered = true;
     }
-    head_ = new (memory) Piece{head_};
-    ++count_;
+    head = new (memory) Piece{head};
+    ++count;
   }
 
  private:
@@ -44,22 +44,22 @@ class SpareObjects {
   };
   struct Cleaner {
     ~Cleaner() {
-      while (head_ != nullptr) {
-        Piece* next = head_->next;
-        ::operator delete(head_);
-        head_ = next;
+      while (head != nullptr) {
+        Piece* next = head->next;
+        ::operator delete(head);
+        head = next;
       }
-      count_ = kMost;  // what is dropped after this goes straight back
+      count = kMost;  // what is dropped after this goes straight back
     }
   };
 
   static constexpr int kMost = 64;
   // Plain values, so that reaching them takes no call; the library is loaded at start or takes a few words of
   // the room kept for such.
-  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Piece* head_ = nullptr;
-  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit int count_ = 0;
-  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit bool registered_ = false;
-  static inline thread_local Cleaner cleaner_;
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Piece* head = nullptr;
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit int count = 0;
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit bool registered = false;
+  static inline thread_local Cleaner cleaner;
 };
 
 }  // namespace backplane::internal
