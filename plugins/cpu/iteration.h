@@ -28,6 +28,7 @@ struct Space {
 
   void push(int64_t extent, const int64_t (&stride)[kOperands]) {
     shape[rank] = extent;
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it does not see through constexpr arrays
     for (int k = 0; k < operands; ++k) strides[k][rank] = stride[k];
     ++rank;
   }

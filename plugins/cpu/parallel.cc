@@ -43,7 +43,7 @@ std::atomic<bool> in_forked_child{false};
 
 void mark_forked_child() { in_forked_child.store(true, std::memory_order_relaxed); }
 
-[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, mark_forked_child);
+[[maybe_unused]] const int kForkHandler = pthread_atfork(nullptr, nullptr, mark_forked_child);
 
 // Ranges per thread: enough that a thread which starts late or is disturbed leaves its part to the others.
 constexpr int64_t kRangesPerThread = 4;

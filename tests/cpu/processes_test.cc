@@ -155,6 +155,7 @@ TEST(CpuFirstCall, SixteenThreadsBuildKernelsAllocateAndSortAtOnce) {
               std::atomic<bool> start{false};
               std::atomic<int> wrong{0};
               std::vector<std::thread> threads;
+              threads.reserve(16);
               for (int t = 0; t < 16; ++t)
                 threads.emplace_back([&, t] {
                   while (!start) std::this_thread::yield();

@@ -137,6 +137,7 @@ TEST(CudaThreads, ShareOneDevice) {
   Context opened(loaded.backend(), 0);
   auto add = make_add(opened);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int thread = 0; thread < 8; ++thread)
     threads.emplace_back([&, thread] {
       Context context(loaded.backend(), 0);

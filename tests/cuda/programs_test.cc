@@ -105,7 +105,10 @@ struct Failure {
 };
 
 // googletest names a case by this.
-void PrintTo(const Failure& failure, std::ostream* stream) { *stream << failure.name; }
+void PrintTo(const Failure& failure,
+             std::ostream* stream) {  // NOLINT(readability-identifier-naming): its name
+  *stream << failure.name;
+}
 
 constexpr Failure kFailures[] = {
     {"DriverTooOld", "CUDA_DOUBLE_DRIVER_VERSION=12040", "it supports CUDA 12.4"},
@@ -144,8 +147,9 @@ TEST(CudaLs, SaysWhyThereIsNoCard) {
   for (const auto& [environment, reason] : reasons) {
     const Output output = tool(environment, "backplane-ls --json");
     EXPECT_EQ(cuda_plugin_in(output).at("outcome"), "loaded") << environment;
+    const json all = json::parse(output.text);
     std::vector<std::string> causes;  // of this plugin: others may have something to say too
-    for (const json& note : json::parse(output.text).at("notes"))
+    for (const json& note : all.at("notes"))
       if (note.at("plugin") == "cuda") causes.push_back(note.at("cause"));
     EXPECT_THAT(causes, testing::ElementsAre(HasSubstr(reason))) << environment;
   }
