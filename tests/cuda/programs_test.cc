@@ -104,11 +104,9 @@ struct Failure {
   const char* words;  // of the cause or the remedy
 };
 
-// googletest names a case by this.
-void PrintTo(const Failure& failure,
-             std::ostream* stream) {  // NOLINT(readability-identifier-naming): its name
-  *stream << failure.name;
-}
+// googletest names a case by this, which has to have this name.
+// NOLINTNEXTLINE(readability-identifier-naming)
+void PrintTo(const Failure& failure, std::ostream* stream) { *stream << failure.name; }
 
 constexpr Failure kFailures[] = {
     {"DriverTooOld", "CUDA_DOUBLE_DRIVER_VERSION=12040", "it supports CUDA 12.4"},
