@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "backplane/error.h"
 #include "device/device_state.h"
 #include "memory/block.h"
 #include "stream/finish.h"
@@ -90,13 +89,7 @@ void PinnedCache::release() noexcept {
     taken.swap(kept_);
   }
   for (const Kept& kept : taken) {
-    for (const Use& use : kept.uses) {
-      try {
-        finish(*use.stream, use.ticket);
-      } catch (const Error&) {
-        // A failed stream no longer uses the memory.
-      }
-    }
+    finish_all(kept.uses);
     destroy(kept.block);
   }
 }

@@ -291,13 +291,7 @@ std::vector<Pool::Releasable> Pool::take_releasable() {
 void Pool::release_cached() {
   uint64_t freed = 0;
   for (const Releasable& releasable : take_releasable()) {
-    for (const Use& use : releasable.uses) {
-      try {
-        finish(*use.stream, use.ticket);
-      } catch (const Error&) {
-        // The work failed or the device is lost: either way it no longer uses the memory.
-      }
-    }
+    finish_all(releasable.uses);
     releasable.buffer->destroy();
     freed += releasable.size;
   }

@@ -62,14 +62,10 @@ void Storage::destroy() noexcept {
   const bool alive = device_->health.load(std::memory_order_acquire) == DeviceHealth::Ready;
   if (alive && pooled_) device_->pool->free(block_, needs_care() ? pending(true) : UseList());
   if (!pooled_) {
-    for (const Use& use : pending(true)) {
-      try {
-        if (alive) finish(*use.stream, use.ticket);
-      } catch (const Error&) {
-        // A failed stream no longer uses the memory.
-      }
+    if (alive) {
+      finish_all(pending(true));
+      block_.buffer->destroy();
     }
-    if (alive) block_.buffer->destroy();
     if (release_) release_();
   }
   delete this;

@@ -6,6 +6,7 @@
 
 #include "backplane/error.h"
 #include "stream/stream_state.h"
+#include "stream/use.h"
 
 namespace backplane::internal {
 
@@ -17,6 +18,18 @@ inline void finish(StreamState& stream, uint64_t ticket) {
   } catch (const Error&) {
     if (stream.stream != nullptr && !stream.is_known_done(ticket)) stream.stream->synchronize(UINT64_MAX);
     throw;
+  }
+}
+
+// The same for every use of memory that goes away whatever became of the work: a stream that failed, or a
+// lost device, no longer uses it.
+inline void finish_all(const UseList& uses) {
+  for (const Use& use : uses) {
+    try {
+      finish(*use.stream, use.ticket);
+    } catch (const Error&) {
+      // Whoever reads the work's results is told.
+    }
   }
 }
 

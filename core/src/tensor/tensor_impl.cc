@@ -127,19 +127,24 @@ Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& stri
   return make_view(base, shape, strides, offset, base.dtype);
 }
 
-int normalize_axis(int64_t axis, const TensorImpl& tensor, const char* what) {
-  const int rank = tensor.shape.rank();
+namespace {
+
+template <typename Describe>
+int from_start(int64_t axis, int rank, const char* what, Describe&& describe_whole) {
   if (axis < -rank || axis >= rank)
     throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{}: axis {} is out of range for {}", what, axis, describe(tensor)));
+                fmt::format("{}: axis {} is out of range for {}", what, axis, describe_whole()));
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+}  // namespace
+
+int normalize_axis(int64_t axis, const TensorImpl& tensor, const char* what) {
+  return from_start(axis, tensor.shape.rank(), what, [&] { return describe(tensor); });
+}
+
 int normalize_axis(int64_t axis, int rank, const char* what) {
-  if (axis < -rank || axis >= rank)
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("{}: axis {} is out of range for {} dimensions", what, axis, rank));
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
+  return from_start(axis, rank, what, [&] { return fmt::format("{} dimensions", rank); });
 }
 
 std::optional<Shape> common_shape(const Shape& a, const Shape& b) noexcept {
