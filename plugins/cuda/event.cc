@@ -5,48 +5,71 @@
 
 namespace backplane::cuda {
 
-Status StreamEvent::create(std::shared_ptr<Context> context, std::shared_ptr<Watcher> watcher,
-                           plugin::Event** event) {
-  BACKPLANE_ENTER(*context);
-  CUevent handle = nullptr;
-  BACKPLANE_CU(*context, cuEventCreate, &handle, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
-  *event = new StreamEvent(std::make_shared<EventHandle>(std::move(context), handle), std::move(watcher));
+namespace {
+
+Status create_handle(std::shared_ptr<Context> context, std::shared_ptr<EventHandle>* handle) {
+  CUevent event = nullptr;
+  BACKPLANE_CU(*context, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+  *handle = std::make_shared<EventHandle>(std::move(context), event);
   return kOk;
 }
 
+}  // namespace
+
+Status StreamEvent::create(std::shared_ptr<Context> context, std::shared_ptr<Watcher> watcher,
+                           plugin::Event** event) {
+  BACKPLANE_ENTER(*context);
+  std::shared_ptr<EventHandle> handle;
+  BACKPLANE_TRY(create_handle(std::move(context), &handle));
+  *event = new StreamEvent(std::move(handle), std::move(watcher));
+  return kOk;
+}
+
+std::shared_ptr<EventHandle> StreamEvent::handle() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return handle_;
+}
+
 Status StreamEvent::wait(uint64_t timeout_ns) noexcept {
+  const std::shared_ptr<EventHandle> recorded = handle();
   if (timeout_ns == UINT64_MAX) {
-    BACKPLANE_ENTER(*handle_->context);
-    return handle_->context->check(cuEventSynchronize(handle_->event), "cuEventSynchronize");
+    BACKPLANE_ENTER(*recorded->context);
+    return recorded->context->check(cuEventSynchronize(recorded->event), "cuEventSynchronize");
   }
-  return poll(timeout_ns, "the event", [this](bool* complete) { return handle_->query(complete); });
+  return poll(timeout_ns, "the event", [&](bool* complete) { return recorded->query(complete); });
 }
 
 Status StreamEvent::on_complete(Watcher::Function function, void* argument) noexcept {
   return plugin::guard([&]() -> Status {
+    std::shared_ptr<EventHandle> recorded = handle();
     bool complete = false;
-    const Status status = handle_->query(&complete);
+    const Status status = recorded->query(&complete);
     if (complete) {
       function(argument, status);
     } else {
-      watcher_->watch(handle_, function, argument);
+      watcher_->watch(std::move(recorded), function, argument);
     }
     return kOk;
   });
 }
 
-Status StreamEvent::native_handle(void** handle) noexcept {
-  *handle = handle_->event;
+Status StreamEvent::native_handle(void** native) noexcept {
+  *native = handle()->event;
   return kOk;
 }
 
 Status StreamEvent::record_on(CUstream stream) noexcept {
-  return handle_->context->check(cuEventRecord(handle_->event, stream), "cuEventRecord");
+  return plugin::guard([&]() -> Status {
+    const std::lock_guard lock(mutex_);
+    if (handle_.use_count() > 1) BACKPLANE_TRY(create_handle(handle_->context, &handle_));
+    return handle_->context->check(cuEventRecord(handle_->event, stream), "cuEventRecord");
+  });
 }
 
 Status StreamEvent::make_wait(CUstream stream) noexcept {
-  return handle_->context->check(cuStreamWaitEvent(stream, handle_->event, CU_EVENT_WAIT_DEFAULT),
-                                 "cuStreamWaitEvent");
+  const std::shared_ptr<EventHandle> recorded = handle();
+  return recorded->context->check(cuStreamWaitEvent(stream, recorded->event, CU_EVENT_WAIT_DEFAULT),
+                                  "cuStreamWaitEvent");
 }
 
 Status HostEvent::create(std::shared_ptr<Context> context, std::shared_ptr<Gates> gates,

@@ -19,13 +19,14 @@ class EventObject : public plugin::EventBase {
   ~EventObject() = default;
 };
 
-// A point in a stream's work: a CUevent.
+// A point in a stream's work: a CUevent. What watches one record() keeps that CUevent; the next record() takes
+// another, or the watcher would wait for later work, which may itself wait for what the watcher is to signal.
 class StreamEvent final : public EventObject {
  public:
   static Status create(std::shared_ptr<Context> context, std::shared_ptr<Watcher> watcher,
                        plugin::Event** event);
   void destroy() noexcept override { delete this; }
-  Status query(bool* complete) noexcept override { return handle_->query(complete); }
+  Status query(bool* complete) noexcept override { return handle()->query(complete); }
   Status wait(uint64_t timeout_ns) noexcept override;
   Status on_complete(Watcher::Function function, void* argument) noexcept override;
   Status native_handle(void** handle) noexcept override;
@@ -36,7 +37,10 @@ class StreamEvent final : public EventObject {
   StreamEvent(std::shared_ptr<EventHandle> handle, std::shared_ptr<Watcher> watcher)
       : handle_(std::move(handle)), watcher_(std::move(watcher)) {}
   ~StreamEvent() = default;
-  const std::shared_ptr<EventHandle> handle_;
+  std::shared_ptr<EventHandle> handle() const noexcept;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<EventHandle> handle_;
   const std::shared_ptr<Watcher> watcher_;
 };
 

@@ -46,8 +46,9 @@ void StreamState::poll_locked() {
     bool done = false;
     plugin::Status status = markers_.front().event->query(&done);
     if (status.ok() && !done) break;
-    // Work that failed is done; but a question that failed says nothing of the work.
-    if (!status.ok()) status = markers_.front().event->wait(kForever);
+    // Work that failed is done; but a question that failed says nothing of the work, and is put once more.
+    if (!status.ok()) status = markers_.front().event->wait(0);
+    if (status.code == plugin::StatusCode::Unavailable) break;
     if (!status.ok()) note_failure_locked(markers_.front().ticket, status);
     completed_.store(markers_.front().ticket, std::memory_order_release);
     if (markers_.front().event.use_count() == 1) spare_events_.push_back(std::move(markers_.front().event));

@@ -145,6 +145,28 @@ void recording_again_moves_the_event(Context& context) {
   context.synchronize(*stream);
 }
 
+// The watcher of a place must not wait for a later one: work behind the later place may wait for what the
+// watcher is to signal.
+void recording_again_puts_no_callback_off(Context& context) {
+  const auto stream = context.create_stream(plugin::StreamKind::Asynchronous);
+  const auto event = context.create_event();
+  const auto buffer = context.allocate(1 << 16);
+  for (int i = 0; i < 100; ++i) {
+    const auto gate = context.create_host_event();
+    const uint8_t value = 1;
+    Calls calls;
+    require_ok(stream->fill(buffer.get(), 0, 1 << 16, &value, 1), "fill");
+    require_ok(stream->record(event.get()), "record");
+    require_ok(event->on_complete(&Calls::add, &calls), "on_complete");
+    require_ok(event->wait(kMinute), "wait");
+    require_ok(stream->wait(gate.get()), "wait");
+    require_ok(stream->record(event.get()), "record again");
+    calls.require(1);
+    require_ok(gate->signal(), "signal");
+    context.synchronize(*stream);
+  }
+}
+
 void synchronous_streams_are_done_on_return(Context& context) {
   if ((context.properties().flags & plugin::kSynchronousDefaultStream) == 0) return;
   std::vector<uint8_t> result(100000);
@@ -181,6 +203,7 @@ void add_stream_cases(std::vector<Case>& cases) {
   cases.push_back({"event/of the host holds streams back", host_events_hold_streams_back});
   cases.push_back({"event/only the host's can be signalled", only_host_events_can_be_signalled});
   cases.push_back({"event/recording again moves it", recording_again_moves_the_event});
+  cases.push_back({"event/recording again puts no callback off", recording_again_puts_no_callback_off});
 }
 
 }  // namespace backplane::conformance

@@ -91,7 +91,8 @@ class Event {
 
   // Calls `function(context, status)` once, from any thread, when the event completes or fails; at once, from
   // this call, when it already has. The function makes no call that blocks and no call on a stream or kernel;
-  // it may signal host events. This is how streams of different plugins are ordered.
+  // it may signal host events. Answers for the last record() before this call: a later one does not put the
+  // call off. This is how streams of different plugins are ordered.
   virtual Status on_complete(void (*function)(void* context, Status status) noexcept,
                              void* context) noexcept = 0;
 
