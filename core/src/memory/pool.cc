@@ -37,6 +37,7 @@ uint64_t size_class(uint64_t bytes) noexcept {
 Pool::Pool(DeviceState& device)
     : device_(device),
       magazines_(device.synchronous && device.buffer_offsets && !trace_on()),
+      quick_(!trace_on()),
       segments_(device.buffer_offsets) {
   stats_.limit = kNoLimit;
   set_limit(device.memory_limit.load());
@@ -56,7 +57,12 @@ void Pool::set_limit(uint64_t bytes) noexcept {
 
 MemoryStats Pool::stats() const {
   const std::lock_guard lock(mutex_);
+  const Recent::Counters counters = recent_.counters();
   MemoryStats stats = stats_;
+  stats.in_use = static_cast<uint64_t>(counters.in_use);
+  stats.peak = static_cast<uint64_t>(counters.peak);
+  stats.allocations = counters.allocations;
+  stats.hits += counters.hits;
   for (const Magazine* magazine : attached_) {
     stats.in_use += static_cast<uint64_t>(magazine->in_use.get());
     stats.allocations += static_cast<uint64_t>(magazine->allocations.get());
@@ -93,6 +99,12 @@ void Pool::keep(const Block& block, UseList&& uses) {
   if (block.segment != nullptr) return segments_.keep(block, std::move(uses));
   cached_[block.size].push_back({block, std::move(uses)});
   block.slab->free += block.size;
+}
+
+void Pool::keep_recent() {
+  std::array<Block, Recent::kMost> blocks;
+  const uint32_t count = recent_.take_all(&blocks);
+  for (uint32_t i = 0; i < count; ++i) keep(blocks[i], {});
 }
 
 plugin::Status Pool::allocate_buffer(uint64_t size, plugin::Buffer** buffer) {
@@ -153,13 +165,13 @@ Block Pool::allocate(uint64_t bytes, StreamState& stream, UseList* pending) {
       return block;
     }
   }
+  const uint64_t size = size_class(bytes);
+  Block block;
+  if (recent_.take(size, &block)) return block;
   const TraceNote note("memory", &bytes, write_size);
   const TracedCall call(device_.trace_process, "memory", "allocate");
-  Block block = allocate_shared(size_class(std::max<uint64_t>(bytes, 1)), bytes, &stream, pending);
-  const std::lock_guard lock(mutex_);
-  ++stats_.allocations;
-  stats_.in_use += block.size;
-  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  block = allocate_shared(size, bytes, &stream, pending);
+  recent_.count_allocation(block.size);
   trace_usage();
   return block;
 }
@@ -169,6 +181,7 @@ Block Pool::allocate_shared(uint64_t size, uint64_t asked, StreamState* stream, 
   plugin::Status status = plugin::kOk;
   {
     const std::lock_guard lock(mutex_);
+    keep_recent();
     if (take_cached(size, stream, &block, pending))
       ++stats_.hits;
     else
@@ -185,6 +198,7 @@ Block Pool::allocate_at_last(uint64_t size, uint64_t asked, StreamState* stream,
   Block block;
   {
     const std::lock_guard lock(mutex_);
+    keep_recent();
     if (segments_.take(size, Segments::Fit::Anything, stream, &block, pending)) {
       ++stats_.hits;
       return block;
@@ -194,6 +208,7 @@ Block Pool::allocate_at_last(uint64_t size, uint64_t asked, StreamState* stream,
   plugin::Status status = plugin::kOk;
   {
     const std::lock_guard lock(mutex_);
+    keep_recent();
     // A part of a segment that could not go may do, now that nothing waits for it.
     if (segments_.take(size, Segments::Fit::Anything, stream, &block, pending)) return block;
     status = allocate_new(size, &block);
@@ -214,17 +229,26 @@ void Pool::free(const Block& block, UseList&& uses) noexcept {
       return;
     }
   }
+  const bool quick = quick_ && uses.empty();
+  if (quick && recent_.keep(block)) return;
   const TraceNote note("memory", &block.size, write_size);
   const TracedCall call(device_.trace_process, "memory", "free");
-  const std::lock_guard lock(mutex_);
-  stats_.in_use -= block.size;
-  keep(block, std::move(uses));
+  {
+    const std::lock_guard lock(mutex_);
+    keep_recent();
+    if (!quick || !recent_.keep(block)) {
+      recent_.count_free(block.size);
+      keep(block, std::move(uses));
+    }
+  }
   trace_usage();
 }
 
 void Pool::trace_usage() const noexcept {
-  if (trace_on()) [[unlikely]]
-    trace_memory(device_.trace_process, stats_.in_use, held_ - stats_.in_use);
+  if (!trace_on()) [[likely]]
+    return;
+  const MemoryStats now = stats();
+  trace_memory(device_.trace_process, now.in_use, now.cached);
 }
 
 void Pool::attach(Magazine& magazine) {
@@ -236,10 +260,7 @@ void Pool::detach(Magazine& magazine) noexcept {
   for (uint32_t i = 0; i < kMagazineClasses; ++i)
     while (magazine.count[i] > 0) spill(magazine, i);
   const std::lock_guard lock(mutex_);
-  stats_.in_use += static_cast<uint64_t>(magazine.in_use.get());
-  stats_.allocations += static_cast<uint64_t>(magazine.allocations.get());
-  stats_.hits += static_cast<uint64_t>(magazine.allocations.get());
-  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  recent_.count_magazine(magazine.in_use.get(), magazine.allocations.get());
   std::erase(attached_, &magazine);
 }
 
@@ -251,9 +272,9 @@ void Pool::refill(Magazine& magazine, uint32_t small_class) {
   magazine.blocks[small_class][0] = allocate_shared(size, size, nullptr, &none);
   magazine.count[small_class] = 1;
   const std::lock_guard lock(mutex_);
-  uint64_t in_use = stats_.in_use;
-  for (const Magazine* other : attached_) in_use += static_cast<uint64_t>(other->in_use.get());
-  stats_.peak = std::max(stats_.peak, in_use);
+  int64_t in_use = 0;
+  for (const Magazine* other : attached_) in_use += other->in_use.get();
+  recent_.count_peak(in_use);
   Block block;
   while (magazine.count[small_class] < kMagazineDepth / 2 && take_cached(size, nullptr, &block, &none))
     magazine.blocks[small_class][magazine.count[small_class]++] = block;
@@ -268,6 +289,7 @@ void Pool::spill(Magazine& magazine, uint32_t small_class) noexcept {
 // Moves out of the pool what can go back to the device: segments, and slabs, of which every block is here.
 std::vector<Pool::Releasable> Pool::take_releasable() {
   const std::lock_guard lock(mutex_);
+  keep_recent();
   std::vector<Releasable> taken;
   for (const auto& segment : segments_.take_free())
     taken.push_back({segment->buffer, segment->size, std::move(segment->pieces.begin()->second.uses)});

@@ -10,8 +10,9 @@
 // times as large; the parts join again when they are free. When the device, or the limit, has no room, a part
 // of any cached block will do; then all that is cached is given back and the request is tried once more. On a
 // device that works in the calling thread each thread keeps a few of the smallest blocks (magazine.h) and
-// takes no lock for them. Thread-safe. No lock is held while the device is waited for, but among those who
-// are out of memory.
+// takes no lock for them; the last few blocks of any size that nothing queued uses are found again at once
+// (recent.h). Thread-safe. No lock is held while the device is waited for, but among those who are out of
+// memory.
 #ifndef BACKPLANE_SRC_MEMORY_POOL_H_
 #define BACKPLANE_SRC_MEMORY_POOL_H_
 
@@ -24,6 +25,7 @@
 
 #include "backplane/device.h"
 #include "backplane/plugin/interfaces.h"
+#include "memory/recent.h"
 #include "memory/segments.h"
 
 namespace backplane::internal {
@@ -70,6 +72,7 @@ class Pool {
   bool take_cached(uint64_t size, StreamState* stream, Block* block, UseList* pending);
   bool take_small(Blocks& blocks, StreamState* stream, Block* block, UseList* pending);
   void keep(const Block& block, UseList&& uses);
+  void keep_recent();  // puts the blocks freed last among the others, where the mutex is held
   plugin::Status carve(uint64_t size, Block* block);
   plugin::Status allocate_buffer(uint64_t size, plugin::Buffer** buffer);
   plugin::Status allocate_new(uint64_t size, Block* block);
@@ -79,11 +82,13 @@ class Pool {
     UseList uses;
   };
   std::vector<Releasable> take_releasable();
-  void trace_usage() const noexcept;  // where the mutex is held
+  void trace_usage() const noexcept;
   [[noreturn]] void out_of_memory(uint64_t bytes, const plugin::Status& status);
 
   DeviceState& device_;
   const bool magazines_;
+  const bool quick_;  // blocks freed last are found at once: nobody wants to know of each
+  Recent recent_;
   mutable std::mutex mutex_;
   std::mutex release_mutex_;           // taken before mutex_, by whoever is out of memory
   std::map<uint64_t, Blocks> cached_;  // pieces of slabs, by size
@@ -92,7 +97,7 @@ class Pool {
   std::vector<Magazine*> attached_;
   std::unordered_set<plugin::Buffer*> buffers_;  // all that the device gave and has not got back
   uint64_t held_ = 0;                            // bytes taken from the device
-  MemoryStats stats_;                            // without what attached magazines count
+  MemoryStats stats_;                            // without what recent_ and attached magazines count
 };
 
 // The class that a request belongs to: never more than an eighth above `bytes`, but for multiples of 64 below
