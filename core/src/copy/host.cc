@@ -42,14 +42,17 @@ void write_bytes(Storage& dst, uint64_t dst_offset, const void* src, uint64_t by
     dst.wait_for_host(true);
     const TracedCall call(dst.device().trace_process, "copy", "copy from the host");
     std::memcpy(block.host + dst_offset, src, bytes);
+    if (bytes == dst.bytes()) dst.note_write(*dst.device().default_stream, 0);
     return;
   }
   StreamState& stream = current_stream(dst.device());
   dst.order_write(stream);
+  UseList origins;
+  if (bytes != dst.bytes()) dst.add_origins(stream, &origins);
   const uint64_t ticket = stream.submit("copy from the host", [&] {
     return stream.stream->upload(block.buffer, block.offset + dst_offset, src, bytes);
   });
-  dst.note_write(stream, ticket);
+  dst.note_write(stream, ticket, origins);
   finish(stream, ticket);
 }
 

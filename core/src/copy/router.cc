@@ -3,6 +3,7 @@
 // Copies between devices: same device, peer, mapped, staged, in that order.
 #include <fmt/format.h>
 
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -25,9 +26,20 @@ template <typename Enqueue>
 void submit_on(StreamState& stream, const Transfer& t, Enqueue&& enqueue) {
   t.src.order_read(stream);
   t.dst.order_write(stream);
+  const UseList origins = t.origins(stream);
   const uint64_t ticket = stream.submit("copy", enqueue);
   t.src.note_read(stream, ticket);
-  t.dst.note_write(stream, ticket);
+  t.dst.note_write(stream, ticket, origins);
+}
+
+// Where the calling thread does the work in any case, on memory that it can see, a call into the plugin costs
+// more than a small copy.
+bool may_copy_here(const Transfer& t) {
+  constexpr uint64_t kMostBytes = 32 << 10;
+  DeviceState& device = t.dst.device();
+  return t.bytes <= kMostBytes && &t.src.device() == &device && device.host_memory && !t.dst.needs_care() &&
+         !t.src.needs_care() && current_stream(device).direct && t.dst.block().host != nullptr &&
+         t.src.block().host != nullptr;
 }
 
 void copy_same_device(const Transfer& t) {
@@ -150,26 +162,40 @@ void copy_mapped(const Transfer& t) {
   });
 }
 
-}  // namespace
-
-void copy_bytes(Storage& dst, uint64_t dst_offset, Storage& src, uint64_t src_offset, uint64_t bytes) {
-  DeviceState& from = src.device();
-  DeviceState& to = dst.device();
-  from.ensure_ready();
-  to.ensure_ready();
-  if (src.poisoned()) dst.poison(src.errors());
-  if (bytes == 0) return;
-  const Transfer transfer{dst, dst_offset, src, src_offset, bytes};
-  TracedCopy traced{from.name.c_str(), to.name.c_str(), bytes, to_string(RouteKind::SameDevice)};
+void copy_by_route(const Transfer& t) {
+  DeviceState& from = t.src.device();
+  DeviceState& to = t.dst.device();
+  TracedCopy traced{from.name.c_str(), to.name.c_str(), t.bytes, to_string(RouteKind::SameDevice)};
   const TraceNote note("copy", &traced, write_copy_args);
-  if (&from == &to) return copy_same_device(transfer);
+  if (&from == &to) return copy_same_device(t);
   traced.route = to_string(RouteKind::Peer);
   const Peer peer = probed_pair(from, to).peer;
-  if (peer != Peer::None && try_peer(transfer, peer)) return;
-  const bool mapped = host_side(src) || host_side(dst);
+  if (peer != Peer::None && try_peer(t, peer)) return;
+  const bool mapped = host_side(t.src) || host_side(t.dst);
   traced.route = to_string(mapped ? RouteKind::Mapped : RouteKind::Staged);
-  if (mapped) return copy_mapped(transfer);
-  copy_staged(transfer);
+  if (mapped) return copy_mapped(t);
+  copy_staged(t);
+}
+
+}  // namespace
+
+UseList Transfer::origins(const StreamState& stream) const {
+  UseList origins;
+  src.add_origins(stream, &origins);
+  if (bytes != dst.bytes()) dst.add_origins(stream, &origins);
+  return origins;
+}
+
+void copy_bytes(Storage& dst, uint64_t dst_offset, Storage& src, uint64_t src_offset, uint64_t bytes) {
+  src.device().ensure_ready();
+  const Transfer transfer{dst, dst_offset, src, src_offset, bytes};
+  if (may_copy_here(transfer)) {
+    if (bytes != 0) std::memcpy(dst.block().host + dst_offset, src.block().host + src_offset, bytes);
+    return;
+  }
+  dst.device().ensure_ready();
+  if (src.poisoned()) dst.poison(src.errors());
+  if (bytes != 0) copy_by_route(transfer);
 }
 
 Route find_route(DeviceState& from, DeviceState& to) {

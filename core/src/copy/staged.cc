@@ -10,16 +10,17 @@
 namespace backplane::internal {
 namespace {
 
-// Chunks in flight: enough that one leg goes on while word of the other's progress is under way.
-constexpr size_t kSlots = 4;
-constexpr uint64_t kLargestChunk = 4u << 20;
+// Chunks in flight: enough that one leg goes on while word of the other's progress is under way, and so many
+// that the first and the last, which one leg does alone, count for little. Together they stay in a cache.
+constexpr size_t kSlots = 8;
+constexpr uint64_t kLargestChunk = 1u << 20;
 constexpr uint64_t kSmallestChunk = 256u << 10;  // below this a chunk costs more in calls than in bytes
 constexpr uint64_t kSmallestSlot = 64u << 10;
 
 // Of few sizes, so that slots are found again.
 uint64_t chunk_for(uint64_t bytes) {
   if (bytes <= kSmallestChunk) return std::max(kSmallestSlot, std::bit_ceil(bytes));
-  return std::clamp(std::bit_ceil(bytes / kSlots), kSmallestChunk, kLargestChunk);
+  return std::clamp(std::bit_ceil(bytes / (2 * kSlots)), kSmallestChunk, kLargestChunk);
 }
 
 // Host memory for a few chunks: the source's pinned memory, else the destination's, else plain.
@@ -70,6 +71,7 @@ void copy_staged(const Transfer& t) {
   Slots slots(t.src.device(), t.dst.device(), chunk, std::min<uint64_t>(kSlots, chunks));
   t.src.order_read(src_stream);
   t.dst.order_write(dst_stream);
+  const UseList before = t.origins(dst_stream);
   for (uint64_t i = 0; i < chunks; ++i) {
     const uint64_t at = i * chunk;
     const uint64_t bytes = std::min(chunk, t.bytes - at);
@@ -85,7 +87,9 @@ void copy_staged(const Transfer& t) {
                       return dst_stream.stream->upload(t.dst.block().buffer, t.dst_at() + at, slot.block.data,
                                                        bytes);
                     })};
-    t.dst.note_write(dst_stream, slot.emptied.ticket);
+    UseList origins = before;
+    if (slot.filled.ticket != 0) add_origin(slot.filled, dst_stream, &origins);
+    t.dst.note_write(dst_stream, slot.emptied.ticket, origins);
   }
 }
 

@@ -20,6 +20,9 @@ struct Transfer {
 
   uint64_t dst_at() const { return dst.block().offset + dst_offset; }
   uint64_t src_at() const { return src.block().offset + src_offset; }
+
+  // Of what `dst` will hold once this has been done on `stream`; see Storage::add_origins.
+  UseList origins(const StreamState& stream) const;
 };
 
 // Queues the downloads on the source's stream and the uploads on the destination's, each waiting for the

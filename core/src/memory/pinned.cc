@@ -14,7 +14,7 @@ namespace backplane::internal {
 namespace {
 
 // What one copy has in flight, twice: more is given back once it is idle.
-constexpr size_t kMostKept = 8;
+constexpr size_t kMostKept = 16;
 constexpr std::align_val_t kPage{4096};
 
 }  // namespace

@@ -84,20 +84,54 @@ void Storage::order(StreamState& stream, bool write) {
   for (const Use& use : pending(write)) stream.wait_for(use);
 }
 
-void Storage::note(StreamState& stream, uint64_t ticket, bool write) {
+void Storage::note(StreamState& stream, uint64_t ticket) {
   const std::lock_guard lock(mutex_);
-  if (write) {
-    write_ = {&stream, ticket};
-    reads_.clear();
-  } else {
-    const auto same =
-        std::find_if(reads_.begin(), reads_.end(), [&](const Use& u) { return u.stream == &stream; });
-    if (same != reads_.end())
-      same->ticket = std::max(same->ticket, ticket);
-    else
-      reads_.push_back({&stream, ticket});
-  }
+  const auto same =
+      std::find_if(reads_.begin(), reads_.end(), [&](const Use& u) { return u.stream == &stream; });
+  if (same != reads_.end())
+    same->ticket = std::max(same->ticket, ticket);
+  else
+    reads_.push_back({&stream, ticket});
   flags_.fetch_or(kTracked, std::memory_order_release);
+}
+
+void Storage::note_written(StreamState& stream, uint64_t ticket, const UseList& origins) {
+  const std::lock_guard lock(mutex_);
+  // What a synchronous stream wrote is written, and came after all else.
+  write_ = ticket == 0 ? Use() : Use{&stream, ticket};
+  reads_.clear();
+  origins_ = origins;
+  auto flags = static_cast<uint8_t>(flags_.load(std::memory_order_relaxed) & kPoisoned);
+  if (ticket != 0) flags |= kTracked;
+  if (!origins.empty()) flags |= kDerived;
+  flags_.store(flags, std::memory_order_release);
+}
+
+void Storage::collect_origins(const StreamState& stream, UseList* origins) const {
+  Use write;
+  UseList more;
+  {
+    const std::lock_guard lock(mutex_);
+    write = write_;
+    more = origins_;
+  }
+  for (const Use& use : more) add_origin(use, stream, origins);
+  if (write.stream != nullptr) add_origin(write, stream, origins);
+}
+
+// One use for each stream that is still at work, the latest: a stream that failed fails all that comes after,
+// until somebody is told. Of those that did fail all are kept.
+void add_origin(const Use& use, const StreamState& stream, UseList* origins) {
+  const bool done = use.stream->is_known_done(use.ticket);
+  if (done ? !use.stream->failed(use.ticket) : use.stream == &stream) return;
+  for (Use& known : *origins) {
+    if (known.stream != use.stream) continue;
+    if (known.ticket == use.ticket) return;
+    if (done || known.stream->is_known_done(known.ticket)) continue;
+    known.ticket = std::max(known.ticket, use.ticket);
+    return;
+  }
+  origins->push_back(use);
 }
 
 Use Storage::last_write() const {
@@ -130,7 +164,15 @@ void Storage::poison(const ErrorList& errors) {
 }
 
 void Storage::throw_errors() {
-  if (const Use write = last_write(); write.stream != nullptr) write.stream->throw_failure(write.ticket);
+  if (flags() == 0) return;
+  UseList failing;
+  {
+    const std::lock_guard lock(mutex_);
+    failing = origins_;
+    if (write_.stream != nullptr) failing.push_back(write_);
+  }
+  // Done by now, as the last write came after them; asking tells whether they failed.
+  for (const Use& use : failing) use.stream->synchronize(use.ticket);
   if (!poisoned()) return;
   for (const auto& error : errors()) error->check();
   const std::lock_guard lock(mutex_);

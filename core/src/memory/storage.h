@@ -54,10 +54,17 @@ class Storage {
     if (flags() & kTracked) order(stream, true);
   }
   void note_read(StreamState& stream, uint64_t ticket) {
-    if (ticket != 0) note(stream, ticket, false);
+    if (ticket != 0) note(stream, ticket);
   }
-  void note_write(StreamState& stream, uint64_t ticket) {
-    if (ticket != 0) note(stream, ticket, true);
+  // A write is followed whether or not it covers all of the memory; it hands on the failures of `origins`.
+  void note_write(StreamState& stream, uint64_t ticket, const UseList& origins = {}) {
+    if (ticket != 0 || needs_care() || !origins.empty()) note_written(stream, ticket, origins);
+  }
+
+  // Adds the writes whose failure a result that is made from these contents on `stream` has to report: those
+  // that failed, and those of other streams that may yet.
+  void add_origins(const StreamState& stream, UseList* origins) const {
+    if (flags() & (kTracked | kDerived)) collect_origins(stream, origins);
   }
 
   // Blocks the host until it may read, or write, this storage.
@@ -73,24 +80,27 @@ class Storage {
   // the calling thread.
   bool needs_care() const noexcept { return flags() != 0; }
 
-  // Data-dependent failures of the work that made these contents. `poison` adds to them; a whole overwrite
-  // clears them.
+  // Data-dependent failures of the work that made these contents; `poison` adds to them.
   bool poisoned() const noexcept { return (flags() & kPoisoned) != 0; }
   ErrorList errors() const;
   void poison(const ErrorList& errors);
-  // Throws the first that is known to have happened; the host has waited for this storage's writes.
+  // Throws the first failure that is known to have happened, of this storage's last write, of what that was
+  // made from, or data-dependent; the host has waited for this storage's writes.
   void throw_errors();
 
  private:
   static constexpr uint8_t kTracked = 1;   // write_ or reads_ may hold something
   static constexpr uint8_t kPoisoned = 2;  // errors_ is not empty
+  static constexpr uint8_t kDerived = 4;   // origins_ is not empty
 
   Storage() = default;
   ~Storage() = default;
   uint8_t flags() const noexcept { return flags_.load(std::memory_order_acquire); }
   void destroy() noexcept;
   void order(StreamState& stream, bool write);
-  void note(StreamState& stream, uint64_t ticket, bool write);
+  void note(StreamState& stream, uint64_t ticket);
+  void note_written(StreamState& stream, uint64_t ticket, const UseList& origins);
+  void collect_origins(const StreamState& stream, UseList* origins) const;
   UseList pending(bool with_reads);
 
   std::atomic<uint32_t> refs_{1};
@@ -103,9 +113,14 @@ class Storage {
   mutable std::mutex mutex_;
   Use write_;
   UseList reads_;
+  UseList origins_;  // of the last write
   ErrorList errors_;
   std::function<void()> release_;
 };
+
+// Adds the write `use` to the origins of a result on `stream`, unless it is known to be good or its failure
+// is that stream's own.
+void add_origin(const Use& use, const StreamState& stream, UseList* origins);
 
 // One error word on a device and what to say when it is set.
 class PendingError {

@@ -100,11 +100,12 @@ void Launch::run_checked(DeviceState& device, StreamState& stream, plugin::Kerne
 
 void Launch::run_in_order(DeviceState&, StreamState& stream, plugin::Kernel* kernel) {
   const TraceNote note("kernel", this, write_trace_args);
+  UseList origins;  // before a result that is an operand too forgets its own
+  for (uint32_t i = outputs; i < args.operand_count; ++i) storages[i]->add_origins(stream, &origins);
   const uint64_t ticket = stream.submit(args.label, [&] { return kernel->launch(stream.stream, &args); });
-  if (ticket == 0) return;
   for (uint32_t i = 0; i < args.operand_count; ++i) {
     if (i < outputs)
-      storages[i]->note_write(stream, ticket);
+      storages[i]->note_write(stream, ticket, origins);
     else
       storages[i]->note_read(stream, ticket);
   }

@@ -49,8 +49,7 @@ void StreamState::poll_locked() {
     // Work that failed is done; but a question that failed says nothing of the work, and is put once more.
     if (!status.ok()) status = markers_.front().event->wait(0);
     if (status.code == plugin::StatusCode::Unavailable) break;
-    if (!status.ok()) note_failure_locked(markers_.front().ticket, status);
-    completed_.store(markers_.front().ticket, std::memory_order_release);
+    finish_locked(markers_.front().ticket, status);
     if (markers_.front().event.use_count() == 1) spare_events_.push_back(std::move(markers_.front().event));
     markers_.pop_front();
   }
@@ -58,6 +57,13 @@ void StreamState::poll_locked() {
     retired_.front().event->destroy();
     retired_.pop_front();
   }
+}
+
+// All work up to `last` is done, or failed.
+void StreamState::finish_locked(uint64_t last, const plugin::Status& status) {
+  if (last <= completed_.load(std::memory_order_relaxed)) return;
+  if (!status.ok()) note_failure_locked(last, status);
+  completed_.store(last, std::memory_order_release);
 }
 
 void StreamState::note_failure_locked(uint64_t last, const plugin::Status& status) {
@@ -73,12 +79,24 @@ void StreamState::note_failure_locked(uint64_t last, const plugin::Status& statu
   has_failures_.store(true, std::memory_order_release);
 }
 
+const StreamState::Failure* StreamState::find_failure_locked(uint64_t ticket) const {
+  const auto found = std::find_if(failures_.begin(), failures_.end(), [&](const Failure& failure) {
+    return failure.first <= ticket && ticket <= failure.last;
+  });
+  return found == failures_.end() ? nullptr : &*found;
+}
+
 void StreamState::throw_failure(uint64_t ticket) {
   if (!has_failures_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex_);
-  for (const Failure& failure : failures_)
-    if (failure.first <= ticket && ticket <= failure.last)
-      device.fail({failure.code, failure.vendor_code, failure.message.c_str()}, "earlier work");
+  if (const Failure* failure = find_failure_locked(ticket))
+    device.fail({failure->code, failure->vendor_code, failure->message.c_str()}, "earlier work");
+}
+
+bool StreamState::failed(uint64_t ticket) {
+  if (!has_failures_.load(std::memory_order_acquire)) return false;
+  const std::lock_guard lock(mutex_);
+  return find_failure_locked(ticket) != nullptr;
 }
 
 StreamState::SharedEvent StreamState::marker_locked(uint64_t ticket) {
@@ -136,10 +154,18 @@ void StreamState::synchronize(uint64_t ticket, std::chrono::nanoseconds timeout)
 
 void StreamState::synchronize(std::chrono::nanoseconds timeout) {
   device.ensure_ready();
-  check_in_time(device, stream->synchronize(to_nanoseconds(timeout)), timeout);
-  if (synchronous) return;
-  const std::lock_guard lock(mutex_);
-  poll_locked();
+  if (synchronous) return check_in_time(device, stream->synchronize(to_nanoseconds(timeout)), timeout);
+  const uint64_t last = last_ticket();
+  plugin::Status status = stream->synchronize(to_nanoseconds(timeout));
+  const std::string message = status.message == nullptr ? "" : status.message;
+  if (status.message != nullptr) status.message = message.c_str();
+  {
+    const std::lock_guard lock(mutex_);
+    poll_locked();
+    // The plugin says it once: work that no marker asks about would pass for good.
+    if (!status.ok() && status.code != plugin::StatusCode::Unavailable) finish_locked(last, status);
+  }
+  check_in_time(device, status, timeout);
 }
 
 void StreamState::wait_for(const Use& use) {

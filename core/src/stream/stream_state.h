@@ -66,7 +66,8 @@ struct StreamState {
   // Blocks until the work up to `ticket` is done; Unavailable after `timeout`.
   void synchronize(uint64_t ticket, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
 
-  // Blocks until all work is done and throws the first failure.
+  // Blocks until all work is done and throws the first failure, which stays with the results of all work
+  // that was not known to be done before.
   void synchronize(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
 
   // Calls function(context) once the work up to `ticket` is done or has failed. It may run at once, or on a
@@ -76,6 +77,9 @@ struct StreamState {
   // Throws what made the work that ended at `ticket` fail, if that is known. A failure is kept for the
   // results of that work, whoever else has been told.
   void throw_failure(uint64_t ticket);
+
+  // Whether that would throw.
+  bool failed(uint64_t ticket);
 
   uint64_t last_ticket() {
     const std::lock_guard lock(mutex_);
@@ -92,7 +96,7 @@ struct StreamState {
     uint64_t ticket;
     SharedEvent event;
   };
-  struct Failure {  // of some work from `first` to `last`, the tickets of two markers
+  struct Failure {  // of some work from `first` to `last`, as far apart as somebody asked
     uint64_t first, last;
     plugin::StatusCode code;
     int32_t vendor_code;
@@ -106,6 +110,8 @@ struct StreamState {
   void trace_work(const char* what, TraceTime begin, uint64_t ticket) noexcept;
   SharedEvent marker_locked(uint64_t ticket);  // an event at or after `ticket`
   void poll_locked();
+  const Failure* find_failure_locked(uint64_t ticket) const;
+  void finish_locked(uint64_t last, const plugin::Status& status);
   void note_failure_locked(uint64_t last, const plugin::Status& status);
   void wait_across_plugins(const Use& use);
 
