@@ -55,6 +55,7 @@ void copy_elements(const TensorImpl& dst, const TensorImpl& src, const char* lab
     const Tensor copy = packed(src, label);
     return copy_strided(dst, *copy.impl(), label);
   }
+  if (dst.contiguous && src.contiguous) return copy_contiguous(dst, src);
   if (&dst.device() == &src.device()) return copy_strided(dst, src, label);
   const Tensor from = src.contiguous ? Tensor() : packed(src, label);
   const TensorImpl& packed_src = src.contiguous ? src : *from.impl();

@@ -67,16 +67,15 @@ Tensor Tensor::copy_to(const Device& device) const {
 const Tensor& Tensor::assign(const Tensor& source) const {
   const TensorImpl& t = impl_of(*this, "assign");
   internal::check_writable(t, "assign");
-  Tensor from = source.defined() ? source : Tensor();
-  const TensorImpl& s = impl_of(from, "assign");
-  if (!(s.shape == t.shape)) from = source.broadcast_to(t.shape);
+  const TensorImpl& s = impl_of(source, "assign");
+  if (!(s.shape == t.shape)) return assign(source.broadcast_to(t.shape));
   if (s.dtype == t.dtype) {
-    internal::copy_elements(t, *from.impl(), "assign");
+    internal::copy_elements(t, s, "assign");
     return *this;
   }
   // Convert where the elements are, then move.
-  if (&s.device() != &t.device()) from = from.astype(t.dtype).to(device());
-  internal::convert_into(t, *from.impl(), "assign");
+  const Tensor here = &s.device() == &t.device() ? source : source.astype(t.dtype).to(device());
+  internal::convert_into(t, *here.impl(), "assign");
   return *this;
 }
 

@@ -209,7 +209,7 @@ void check_writable(const TensorImpl& tensor, const char* what) {
   if (tensor.storage->read_only())
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("{}: the result, {}, is read-only", what, describe(tensor)));
-  if (self_overlaps(tensor))
+  if (!tensor.contiguous && self_overlaps(tensor))
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format("{}: the result, {}, has elements that share memory (a broadcast or overlapping view)",

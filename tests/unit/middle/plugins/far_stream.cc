@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+
 #include <chrono>
 #include <cstdlib>
 
@@ -25,6 +27,16 @@ Status too_late(uint64_t timeout_ns) noexcept {
 Status result(bool failed) noexcept {
   if (!failed) return kOk;
   return {StatusCode::Internal, 17, "the kernel failed on purpose"};
+}
+
+// Large memory in large pages, as a device's own is.
+char* take_memory(uint64_t size) noexcept {
+  constexpr uint64_t kHugePage = uint64_t{2} << 20;
+  if (size < kHugePage) return static_cast<char*>(std::malloc(size));
+  const uint64_t whole = (size + kHugePage - 1) / kHugePage * kHugePage;
+  void* memory = std::aligned_alloc(kHugePage, whole);
+  if (memory != nullptr) madvise(memory, whole, MADV_HUGEPAGE);
+  return static_cast<char*>(memory);
 }
 
 const FarBuffer& cast(plugin::Buffer* buffer) noexcept { return *static_cast<FarBuffer*>(buffer); }
@@ -101,7 +113,7 @@ Status FarEvent::signal() noexcept {
 }
 
 FarBuffer::FarBuffer(uint64_t size, bool pinned, std::atomic<uint64_t>* used)
-    : size_(size), pinned_(pinned), used_(used), memory_(static_cast<char*>(std::malloc(size))) {
+    : size_(size), pinned_(pinned), used_(used), memory_(take_memory(size)) {
   if (memory_ == nullptr) throw std::bad_alloc();
 }
 
