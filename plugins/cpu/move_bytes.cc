@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/host_files.h"
 #include "cpu/vector_move.h"
 
 namespace backplane::cpu {
@@ -14,12 +15,17 @@ namespace {
 // Bytes that take some 8 us to move within the caches.
 constexpr int64_t kGrain = 256 << 10;
 
+// Of one cache: where a processor has several, as AMD's do, sysconf of some versions adds them all up.
+int64_t level3_bytes() noexcept {
+  const auto kibibytes = read_number("/sys/devices/system/cpu/cpu0/cache/index3/size");  // "32768K"
+  return kibibytes && *kibibytes > 0 ? *kibibytes << 10 : sysconf(_SC_LEVEL3_CACHE_SIZE);
+}
+
 }  // namespace
 
 int64_t streaming_threshold_bytes() noexcept {
   static const int64_t threshold = [] {
-    const long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    const long level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    const int64_t level3 = level3_bytes(), level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return std::max<int64_t>({level3, level2, int64_t{4} << 20}) / 2;
   }();
   return threshold;

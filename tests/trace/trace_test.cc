@@ -63,7 +63,10 @@ void check_form(const json& events) {
   std::set<int> processes;
   std::set<Row> rows;
   for (const json& event : events) {
+    EXPECT_THAT(event.at("ph").get<std::string>(), testing::AnyOf("M", "C", "X")) << event;
+    EXPECT_TRUE(event.at("pid").is_number_unsigned()) << event;
     if (event.at("ph") != "M") continue;
+    EXPECT_THAT(event.at("name").get<std::string>(), testing::AnyOf("process_name", "thread_name"));
     EXPECT_FALSE(event.at("args").at("name").get<std::string>().empty());
     if (event.at("name") == "process_name") processes.insert(event.at("pid").get<int>());
     if (event.at("name") == "thread_name")
@@ -72,9 +75,14 @@ void check_form(const json& events) {
   for (const json& event : events) {
     if (event.at("ph") == "M") continue;
     EXPECT_TRUE(processes.count(event.at("pid").get<int>()) == 1) << event;
-    EXPECT_GE(event.at("ts").get<double>(), 0) << event;
+    EXPECT_TRUE(event.at("ts").is_number() && event.at("ts").get<double>() >= 0) << event;
     EXPECT_TRUE(event.at("name").is_string() && event.at("args").is_object()) << event;
+    if (event.at("ph") == "C") {
+      EXPECT_FALSE(event.at("args").empty()) << event;
+      for (const json& value : event.at("args")) EXPECT_TRUE(value.is_number()) << event;
+    }
     if (event.at("ph") != "X") continue;
+    EXPECT_TRUE(event.at("cat").is_string() && event.at("tid").is_number_unsigned()) << event;
     EXPECT_GE(event.at("dur").get<double>(), 0) << event;
     EXPECT_TRUE(rows.count({event.at("pid").get<int>(), event.at("tid").get<int>()}) == 1) << event;
   }

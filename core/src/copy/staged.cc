@@ -90,6 +90,8 @@ void copy_staged(const Transfer& t) {
     UseList origins = before;
     if (slot.filled.ticket != 0) add_origin(slot.filled, dst_stream, &origins);
     t.dst.note_write(dst_stream, slot.emptied.ticket, origins);
+    // The download that takes this slot next must not wait for the uploads queued until then.
+    if (chunks - i > kSlots) dst_stream.mark(slot.emptied.ticket);
   }
 }
 

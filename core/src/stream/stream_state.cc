@@ -127,6 +127,12 @@ bool StreamState::complete(uint64_t ticket) {
   return false;
 }
 
+void StreamState::mark(uint64_t ticket) {
+  if (synchronous) return;
+  const std::lock_guard lock(mutex_);
+  if (completed_.load(std::memory_order_relaxed) < ticket) marker_locked(ticket);
+}
+
 void StreamState::synchronize(uint64_t ticket, std::chrono::nanoseconds timeout) {
   if (synchronous) return;
   if (completed_.load(std::memory_order_acquire) >= ticket) return throw_failure(ticket);

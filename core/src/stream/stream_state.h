@@ -59,6 +59,10 @@ struct StreamState {
     return completed_.load(std::memory_order_acquire) >= ticket;
   }
 
+  // Lets others wait for the work up to here and for no more: whoever asks later waits for what has been
+  // queued by then. `ticket` is that of the last work.
+  void mark(uint64_t ticket);
+
   // Later work on this stream starts after `use`. Blocks only where this stream is synchronous or a plugin
   // has no host events.
   void wait_for(const Use& use);
