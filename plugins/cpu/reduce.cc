@@ -44,6 +44,27 @@ plugin::Program with_cast(const plugin::Program& program, DType type) {
   return result;
 }
 
+// Whether the program does no more than widen float32 to float64, where its sums and products are made
+// anyway.
+bool only_widens(const plugin::Program& program) {
+  const plugin::Instruction& first = program.instructions[0];
+  return program.input_count == 1 && program.output_count == 1 && program.instruction_count == 1 &&
+         program.outputs[0] == plugin::kResultSlot && first.op == plugin::ScalarOp::cast &&
+         first.result == DType::Float64 && first.args[0] == 0 && program.input_types[0] == DType::Float32;
+}
+
+// The loops of float32, with results as they are combined: the widening needs no pass of its own.
+ReduceLoops widening_loops(uint8_t op) {
+  const auto& loops = active_reduce_table().loops[op];
+  ReduceLoops result = loops[static_cast<size_t>(DType::Float32)];
+  result.finish = loops[static_cast<size_t>(DType::Float64)].finish;
+  return result;
+}
+
+bool is_sum(uint8_t op) {
+  return op == static_cast<uint8_t>(ReduceOp::Sum) || op == static_cast<uint8_t>(ReduceOp::Prod);
+}
+
 // Accumulators of some outputs, side by side; positions only where the operation has them.
 struct Partials {
   char* accumulators;
@@ -59,7 +80,12 @@ class ReduceKernel final : public CpuKernel {
         result_type_(positions_ ? DType::Int64 : desc.compute_type),
         prologue_inputs_(desc.program.input_count),
         prologue_scalars_(desc.program.scalar_count) {
-    const plugin::Program prologue = with_cast(desc.program, desc.compute_type);
+    plugin::Program prologue = with_cast(desc.program, desc.compute_type);
+    if (is_sum(desc.op) && only_widens(prologue)) {
+      loops_ = widening_loops(desc.op);
+      prologue.instruction_count = 0;
+      prologue.outputs[0] = 0;
+    }
     direct_ = is_identity(prologue);
     prologue_ = compile_program(prologue);
     output_type_ = result_type_;
@@ -101,6 +127,7 @@ class ReduceKernel final : public CpuKernel {
   void run_piece(const Launch& launch, int64_t piece) const;
   void reduce_values(const Launch& launch, const int64_t* offsets, int64_t begin, int64_t end,
                      char* accumulator, int64_t* position) const;
+  int64_t reduce_halves(const char* values, int64_t count, bool first, char* accumulator) const;
   int64_t rows_at_once(const ReducePlan& plan) const;
   void reduce_lanes(const Launch& launch, const int64_t* offsets, int64_t count, int64_t begin, int64_t end,
                     Partials partials) const;
@@ -111,7 +138,7 @@ class ReduceKernel final : public CpuKernel {
   Partials workspace_at(const Launch& launch, int64_t part, int64_t output) const;
   Launch prepare(const plugin::LaunchArgs& args, const ReducePlan& plan) const;
 
-  const ReduceLoops& loops_;
+  ReduceLoops loops_;
   const bool positions_;
   const DType result_type_;  // what combining gives
   const uint32_t prologue_inputs_;
@@ -218,6 +245,24 @@ const void* ReduceKernel::make_values(const Launch& launch, const int64_t* offse
   return buffer;
 }
 
+// Values that lie as they are combined: a tile of the first half with one of the second, until no two tiles
+// are left or there is no room for more. Combined in the order of tiles; how many values that were.
+int64_t ReduceKernel::reduce_halves(const char* values, int64_t count, bool first, char* accumulator) const {
+  constexpr int64_t kMostTiles = 32;
+  alignas(8) char tiles[kMostTiles * 8];
+  const int64_t half = std::min(count / (2 * kReduceTile), kMostTiles / 2);
+  const int64_t bytes = kReduceTile * operand_sizes_[1];
+  const uint32_t size = loops_.accumulator_size;
+  for (int64_t i = 0; i < half; ++i) {
+    loops_.pair(values + i * bytes, values + (half + i) * bytes, kReduceTile, tiles + i * size,
+                tiles + (half + i) * size);
+  }
+  if (first) std::memcpy(accumulator, tiles, size);
+  for (int64_t i = first ? 1 : 0; i < 2 * half; ++i)
+    loops_.combine(accumulator, nullptr, tiles + i * size, nullptr, 1);
+  return 2 * half * kReduceTile;
+}
+
 // One output: its values, tile by tile.
 void ReduceKernel::reduce_values(const Launch& launch, const int64_t* offsets, int64_t begin, int64_t end,
                                  char* accumulator, int64_t* position) const {
@@ -228,14 +273,17 @@ void ReduceKernel::reduce_values(const Launch& launch, const int64_t* offsets, i
   int64_t along = begin % row;
   alignas(kAlignment) char buffer[kReduceTile * 8];
   for (int64_t at = begin; at < end;) {
-    const int64_t count = std::min({kReduceTile, row - along, end - at});
+    const int64_t run = std::min(row - along, end - at);
+    int64_t count = std::min(kReduceTile, run);
     int64_t from[kReduceOperands];
     for (uint32_t k = 1; k <= prologue_inputs_; ++k) {
       const int operand = static_cast<int>(k);
       from[k] = offsets[k] + walker.offset(operand) + along * space.strides[k][inner];
     }
     const void* const values = make_values(launch, from, space, count, buffer);
-    if (at == begin) {
+    if (values != buffer && loops_.pair != nullptr && run >= 2 * kReduceTile) {
+      count = reduce_halves(static_cast<const char*>(values), run, at == begin, accumulator);
+    } else if (at == begin) {
       loops_.row(values, count, at, accumulator, position);
     } else {
       alignas(8) char next[8];

@@ -56,6 +56,20 @@ template <typename T>
 BACKPLANE_INLINE Vector<T> broadcast(T value) {
   return value - Vector<T>{};
 }
+
+// Floats as wide as a register's doubles, and their conversion: of the general one g++ 12 makes four
+// instructions.
+using HalfFloats __attribute__((vector_size(kVectorBytes / 2))) = float;
+BACKPLANE_INLINE Vector<double> widen(HalfFloats v) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vector<double>>(_mm512_cvtps_pd(reinterpret_cast<__m256>(v)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Vector<double>>(_mm256_cvtps_pd(reinterpret_cast<__m128>(v)));
+#else
+  return __builtin_convertvector(v, Vector<double>);
+#endif
+}
+
 BACKPLANE_INLINE Bytes load_bytes(const char* address) { return load<Bytes>(address); }
 BACKPLANE_INLINE void store_bytes(char* address, Bytes value) { store(address, value); }
 BACKPLANE_INLINE Bytes broadcast_word(uint64_t word) { return Bytes{} + word; }

@@ -23,7 +23,7 @@ struct BFloat16 : Plain<uint16_t, float> {
 };
 
 // Blocks of registers: a row is combined in kRegisters of them side by side, which hides the latency of one.
-constexpr int kRegisters = 8;
+constexpr int kRegisters = 4;
 
 template <typename A>
 constexpr int64_t kBlock = kRegisters* kLanes<A>;
@@ -31,11 +31,6 @@ constexpr int64_t kBlock = kRegisters* kLanes<A>;
 template <typename A>
 struct Block {
   Vector<A> part[kRegisters];
-};
-
-template <typename F, typename T>
-struct ConvertedBlock {
-  using from __attribute__((vector_size(kLanes<T> * sizeof(F)))) = F;
 };
 
 // kBlock values, converted. The compilers turn the lane loops of float16 and bfloat16 into vector code.
@@ -47,10 +42,8 @@ BACKPLANE_INLINE Block<A> load_block(const typename Type::Memory* values) {
   if constexpr (__is_same(M, A)) {
     for (int k = 0; k < kRegisters; ++k) block.part[k] = load<Vector<A>>(values + k * kLanes<A>);
   } else if constexpr (__is_same(M, R)) {
-    using V = typename ConvertedBlock<M, A>::from;
-    for (int k = 0; k < kRegisters; ++k) {
-      block.part[k] = __builtin_convertvector(load<V>(values + k * kLanes<A>), Vector<A>);
-    }
+    static_assert(__is_same(M, float) && __is_same(A, double));
+    for (int k = 0; k < kRegisters; ++k) block.part[k] = widen(load<HalfFloats>(values + k * kLanes<A>));
   } else {
     R converted[kBlock<A>];
     for (int64_t i = 0; i < kBlock<A>; ++i) converted[i] = Type::load(values[i]);
@@ -91,30 +84,54 @@ struct Prod {
   }
 };
 
+template <typename A, typename Op>
+BACKPLANE_INLINE A sum_block(Block<A> sums) {
+  for (int width = kRegisters / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) sums.part[k] = Op::many(sums.part[k], sums.part[k + width]);
+  }
+  A lanes[kLanes<A>];
+  __builtin_memcpy(lanes, &sums.part[0], sizeof lanes);
+  for (int64_t width = kLanes<A> / 2; width > 0; width /= 2) {
+    for (int64_t k = 0; k < width; ++k) lanes[k] = Op::one(lanes[k], lanes[k + width]);
+  }
+  return lanes[0];
+}
+
+// Rows of `count` values each, read side by side.
+template <typename Type, typename A, typename Op, int kRows>
+BACKPLANE_INLINE void sum_rows(const typename Type::Memory* const (&rows)[kRows], int64_t count,
+                               A* const (&results)[kRows]) {
+  int64_t whole = 0;
+  A firsts[kRows];
+  for (int r = 0; r < kRows; ++r) firsts[r] = Op::template identity<A>();
+  if (count >= kBlock<A>) {
+    Block<A> sums[kRows];
+    for (int r = 0; r < kRows; ++r) sums[r] = load_block<Type, A>(rows[r]);
+    for (whole = kBlock<A>; whole + kBlock<A> <= count; whole += kBlock<A>) {
+      for (int r = 0; r < kRows; ++r) {
+        const Block<A> next = load_block<Type, A>(rows[r] + whole);
+        for (int k = 0; k < kRegisters; ++k) sums[r].part[k] = Op::many(sums[r].part[k], next.part[k]);
+      }
+    }
+    for (int r = 0; r < kRows; ++r) firsts[r] = sum_block<A, Op>(sums[r]);
+  }
+  for (int r = 0; r < kRows; ++r) {
+    A rest = Op::template identity<A>();
+    for (int64_t i = whole; i < count; ++i) rest = Op::one(rest, static_cast<A>(Type::load(rows[r][i])));
+    *results[r] = Op::one(firsts[r], rest);
+  }
+}
+
 template <typename Type, typename A, typename Op>
 void sum_row(const void* memory, int64_t count, int64_t, void* accumulator, int64_t*) {
-  const auto* const values = static_cast<const typename Type::Memory*>(memory);
-  A result = Op::template identity<A>();
-  int64_t i = 0;
-  if (count >= kBlock<A>) {
-    Block<A> sums = load_block<Type, A>(values);
-    for (i = kBlock<A>; i + kBlock<A> <= count; i += kBlock<A>) {
-      const Block<A> next = load_block<Type, A>(values + i);
-      for (int k = 0; k < kRegisters; ++k) sums.part[k] = Op::many(sums.part[k], next.part[k]);
-    }
-    for (int width = kRegisters / 2; width > 0; width /= 2) {
-      for (int k = 0; k < width; ++k) sums.part[k] = Op::many(sums.part[k], sums.part[k + width]);
-    }
-    A lanes[kLanes<A>];
-    __builtin_memcpy(lanes, &sums.part[0], sizeof lanes);
-    for (int64_t width = kLanes<A> / 2; width > 0; width /= 2) {
-      for (int64_t k = 0; k < width; ++k) lanes[k] = Op::one(lanes[k], lanes[k + width]);
-    }
-    result = lanes[0];
-  }
-  A rest = Op::template identity<A>();
-  for (; i < count; ++i) rest = Op::one(rest, static_cast<A>(Type::load(values[i])));
-  *static_cast<A*>(accumulator) = Op::one(result, rest);
+  sum_rows<Type, A, Op, 1>({static_cast<const typename Type::Memory*>(memory)}, count,
+                           {static_cast<A*>(accumulator)});
+}
+template <typename Type, typename A, typename Op>
+void sum_pair(const void* first, const void* second, int64_t count, void* first_sum, void* second_sum) {
+  using M = typename Type::Memory;
+  sum_rows<Type, A, Op, 2>({static_cast<const M*>(first), static_cast<const M*>(second)}, count,
+                           {static_cast<A*>(first_sum), static_cast<A*>(second_sum)});
 }
 
 template <typename Type, typename A>
@@ -202,37 +219,47 @@ BACKPLANE_INLINE A extreme(A a, A b) {
   return Order::better(a, b) ? a : b;
 }
 
-// The extreme of a row but for the sign of zero, and whether there is a NaN.
-template <typename Type, typename A, typename Order>
-BACKPLANE_INLINE A numeric_extreme(const typename Type::Memory* values, int64_t count, bool& has_nan) {
-  A best = static_cast<A>(Type::load(values[0]));
-  has_nan = best != best;
-  int64_t i = 0;
+// The extremes of rows of `count` values each, read side by side, but for the sign of zero. Whether any of
+// them has a NaN, which makes the extremes worthless.
+template <typename Type, typename A, typename Order, int kRows>
+BACKPLANE_INLINE bool numeric_extremes(const typename Type::Memory* const (&rows)[kRows], int64_t count,
+                                       A (&best)[kRows]) {
+  bool has_nan = false;
+  int64_t whole = 0;
+  for (int r = 0; r < kRows; ++r) best[r] = static_cast<A>(Type::load(rows[r][0]));
   if (count >= kBlock<A>) {
-    Block<A> bests = load_block<Type, A>(values);
-    auto nans = bests.part[0] != bests.part[0];
-    for (int k = 1; k < kRegisters; ++k) nans |= bests.part[k] != bests.part[k];
-    for (i = kBlock<A>; i + kBlock<A> <= count; i += kBlock<A>) {
-      const Block<A> next = load_block<Type, A>(values + i);
-      for (int k = 0; k < kRegisters; ++k) {
-        bests.part[k] = Order::better(bests.part[k], next.part[k]) ? bests.part[k] : next.part[k];
-        if constexpr (kIsFloating<A>) nans |= next.part[k] != next.part[k];
+    Block<A> bests[kRows];
+    for (int r = 0; r < kRows; ++r) bests[r] = load_block<Type, A>(rows[r]);
+    auto nans = bests[0].part[0] != bests[0].part[0];
+    for (int r = 0; r < kRows; ++r) {
+      for (int k = 0; k < kRegisters; ++k) nans |= bests[r].part[k] != bests[r].part[k];
+    }
+    for (whole = kBlock<A>; whole + kBlock<A> <= count; whole += kBlock<A>) {
+      for (int r = 0; r < kRows; ++r) {
+        const Block<A> next = load_block<Type, A>(rows[r] + whole);
+        for (int k = 0; k < kRegisters; ++k) {
+          Vector<A>& part = bests[r].part[k];
+          part = Order::better(part, next.part[k]) ? part : next.part[k];
+          if constexpr (kIsFloating<A>) nans |= next.part[k] != next.part[k];
+        }
       }
     }
-    for (int k = 0; k < kRegisters; ++k) {
-      for (int64_t lane = 0; lane < kLanes<A>; ++lane) {
-        const A value = bests.part[k][lane];
-        best = Order::better(best, value) ? best : value;
+    for (int r = 0; r < kRows; ++r) {
+      for (int64_t i = 0; i < kBlock<A>; ++i) {
+        const A value = bests[r].part[i / kLanes<A>][i % kLanes<A>];
+        best[r] = Order::better(best[r], value) ? best[r] : value;
       }
     }
     for (int64_t lane = 0; lane < kLanes<A>; ++lane) has_nan = has_nan || nans[lane] != 0;
   }
-  for (; i < count; ++i) {
-    const A value = static_cast<A>(Type::load(values[i]));
-    best = Order::better(best, value) ? best : value;
-    has_nan = has_nan || value != value;
+  for (int r = 0; r < kRows; ++r) {
+    for (int64_t i = whole; i < count; ++i) {
+      const A value = static_cast<A>(Type::load(rows[r][i]));
+      best[r] = Order::better(best[r], value) ? best[r] : value;
+      has_nan = has_nan || value != value;
+    }
   }
-  return best;
+  return has_nan;
 }
 
 template <typename Type, typename Predicate>
@@ -243,23 +270,42 @@ BACKPLANE_INLINE int64_t find_first(const typename Type::Memory* values, int64_t
   return count;
 }
 
+// `best` of a row without NaN, with the sign of its zeros.
 template <typename Type, typename A, typename Order>
-void extreme_row(const void* memory, int64_t count, int64_t, void* accumulator, int64_t*) {
-  const auto* const values = static_cast<const typename Type::Memory*>(memory);
-  bool has_nan = false;
-  A best = numeric_extreme<Type, A, Order>(values, count, has_nan);
+BACKPLANE_INLINE A with_zeros_sign(const typename Type::Memory* values, int64_t count, A best) {
   if constexpr (kIsFloating<A>) {
-    if (has_nan) {
-      best = static_cast<A>(__builtin_nan(""));
-    } else if (best == 0) {
+    if (best == 0) {
       const bool wanted = Order::kZeroIsNegative;
       const bool found = find_first<Type>(values, count, [=](A value) {
                            return value == 0 && is_negative(value) == wanted;
                          }) < count;
-      best = found == wanted ? -A(0) : A(0);
+      return found == wanted ? -A(0) : A(0);
     }
   }
-  *static_cast<A*>(accumulator) = best;
+  return best;
+}
+
+template <typename Type, typename A, typename Order>
+void extreme_row(const void* memory, int64_t count, int64_t, void* accumulator, int64_t*) {
+  const auto* const values = static_cast<const typename Type::Memory*>(memory);
+  A best[1];
+  const bool has_nan = numeric_extremes<Type, A, Order, 1>({values}, count, best);
+  *static_cast<A*>(accumulator) = kIsFloating<A> && has_nan
+                                      ? static_cast<A>(__builtin_nan(""))
+                                      : with_zeros_sign<Type, A, Order>(values, count, best[0]);
+}
+template <typename Type, typename A, typename Order>
+void extreme_pair(const void* first, const void* second, int64_t count, void* first_best, void* second_best) {
+  using M = typename Type::Memory;
+  const M* const rows[2] = {static_cast<const M*>(first), static_cast<const M*>(second)};
+  A best[2];
+  if (numeric_extremes<Type, A, Order, 2>(rows, count, best)) {
+    extreme_row<Type, A, Order>(first, count, 0, first_best, nullptr);
+    extreme_row<Type, A, Order>(second, count, 0, second_best, nullptr);
+    return;
+  }
+  *static_cast<A*>(first_best) = with_zeros_sign<Type, A, Order>(rows[0], count, best[0]);
+  *static_cast<A*>(second_best) = with_zeros_sign<Type, A, Order>(rows[1], count, best[1]);
 }
 
 template <typename Type, typename A, typename Order>
@@ -282,10 +328,10 @@ void extreme_combine(void* accumulators, int64_t*, const void* others, const int
 template <typename Type, typename A, typename Order>
 void position_row(const void* memory, int64_t count, int64_t first, void* accumulator, int64_t* position) {
   const auto* const values = static_cast<const typename Type::Memory*>(memory);
-  bool has_nan = false;
-  const A best = numeric_extreme<Type, A, Order>(values, count, has_nan);
+  A best[1];
+  const bool has_nan = numeric_extremes<Type, A, Order, 1>({values}, count, best);
   const int64_t at = has_nan ? find_first<Type>(values, count, [](A value) { return value != value; })
-                             : find_first<Type>(values, count, [=](A value) { return value == best; });
+                             : find_first<Type>(values, count, [&](A value) { return value == best[0]; });
   *static_cast<A*>(accumulator) = static_cast<A>(Type::load(values[at]));
   *position = first + at;
 }
@@ -316,29 +362,35 @@ void position_combine(void* accumulators, int64_t* positions, const void* others
 
 // Of signed integers too: they are added as unsigned ones, which wrap.
 template <typename M, typename Op>
-constexpr ReduceLoops kIntegerSum = {
-    sizeof(M),      sum_row<Plain<M, M>, M, Op>, start<Plain<M, M>, M>, add<Plain<M, M>, M, Op>,
-    combine<M, Op>, finish<M, M, keep<M>>};
+constexpr ReduceLoops kIntegerSum = {sizeof(M),
+                                     sum_row<Plain<M, M>, M, Op>,
+                                     sum_pair<Plain<M, M>, M, Op>,
+                                     start<Plain<M, M>, M>,
+                                     add<Plain<M, M>, M, Op>,
+                                     combine<M, Op>,
+                                     finish<M, M, keep<M>>};
 
 template <typename Type, auto kStore, typename Op>
-constexpr ReduceLoops kFloatSum = {sizeof(double),      sum_row<Type, double, Op>,
-                                   start<Type, double>, add<Type, double, Op>,
-                                   combine<double, Op>, finish<typename Type::Memory, double, kStore>};
+constexpr ReduceLoops kFloatSum = {sizeof(double),
+                                   sum_row<Type, double, Op>,
+                                   sum_pair<Type, double, Op>,
+                                   start<Type, double>,
+                                   add<Type, double, Op>,
+                                   combine<double, Op>,
+                                   finish<typename Type::Memory, double, kStore>};
 
 template <typename Type, typename A, auto kStore, typename Order>
 constexpr ReduceLoops kExtreme = {sizeof(A),
                                   extreme_row<Type, A, Order>,
+                                  extreme_pair<Type, A, Order>,
                                   start<Type, A>,
                                   extreme_add<Type, A, Order>,
                                   extreme_combine<A, Order>,
                                   finish<typename Type::Memory, A, kStore>};
 
 template <typename Type, typename A, typename Order>
-constexpr ReduceLoops kPosition = {sizeof(A),
-                                   position_row<Type, A, Order>,
-                                   start<Type, A>,
-                                   position_add<Type, A, Order>,
-                                   position_combine<A, Order>,
+constexpr ReduceLoops kPosition = {sizeof(A),      position_row<Type, A, Order>, nullptr,
+                                   start<Type, A>, position_add<Type, A, Order>, position_combine<A, Order>,
                                    finish_position};
 
 constexpr ReduceLoops kNone = {};

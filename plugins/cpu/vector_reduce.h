@@ -20,6 +20,10 @@ struct ReduceLoops {
   uint32_t accumulator_size;  // 0: there is no such reduction
   // *accumulator = all of `count` >= 1 contiguous values, the first of which is at position `first`.
   void (*row)(const void* values, int64_t count, int64_t first, void* accumulator, int64_t* position);
+  // Two such rows of `count` values each, read side by side: memory is faster when asked in two places. Null
+  // for ArgMax and ArgMin.
+  void (*pair)(const void* first, const void* second, int64_t count, void* first_accumulator,
+               void* second_accumulator);
   // accumulators[i] = values[i], at position `first`.
   void (*start)(const void* values, int64_t count, int64_t first, void* accumulators, int64_t* positions);
   // accumulators[i] combined with values[i], at position `at`.

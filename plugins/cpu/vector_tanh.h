@@ -12,8 +12,6 @@
 namespace backplane::cpu::BACKPLANE_CPU_ISA {
 namespace {
 
-using HalfFloats __attribute__((vector_size(kVectorBytes / 2))) = float;
-
 BACKPLANE_INLINE HalfFloats low_half(Vector<float> v) {
 #if defined(__AVX512F__)
   return reinterpret_cast<HalfFloats>(_mm512_castps512_ps256(reinterpret_cast<__m512>(v)));
@@ -57,7 +55,7 @@ BACKPLANE_INLINE HalfFloats tanh_half(HalfFloats size) {
   using W = Vector<int64_t>;
   constexpr double kRound = ExpConstants<double>::kRound;
   constexpr int kTerms = 9;
-  D t = __builtin_convertvector(size, D) * -2.0;
+  D t = widen(size) * -2.0;
   // From -40 down the result is 1.
   t = t < -40.0 ? broadcast(-40.0) : t;
   const D shifted = multiply_add_or_fma(t, broadcast(0x1.71547652b82fep0), broadcast(kRound));
