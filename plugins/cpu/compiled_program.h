@@ -17,12 +17,16 @@ inline constexpr int kMaxValues = kFirstResult + plugin::kMaxInstructions;
 // One instruction: exactly one of the functions is set.
 struct Step {
   LoopFunction loop = nullptr;
+  LoopFunction stream = nullptr;  // the loop that stores past the caches, if there is one
   MapFunction cast = nullptr;
   void (*iota)(void* out, int64_t first, int64_t n) = nullptr;
   MapFunction round = nullptr;  // afterwards, in place; null if not needed
   int arity = 0;
   uint8_t args[3] = {};  // values
 };
+
+// Whether the step can store an array at `out` past the caches.
+bool can_stream(const Step& step, const void* out) noexcept;
 
 class CompiledProgram {
  public:

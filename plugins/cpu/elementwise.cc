@@ -90,7 +90,7 @@ class ElementwiseKernel final : public CpuKernel {
   // One dimension, or none.
   void run_row(const plugin::LaunchArgs& args, int64_t n, int rank) const {
     const void* in[plugin::kMaxInputs];
-    void* out[plugin::kMaxOutputs];
+    void* out[plugin::kMaxOutputs] = {};
     int64_t in_strides[plugin::kMaxInputs], out_strides[plugin::kMaxOutputs];
     bool contiguous = true, whole = true;
     for (uint32_t i = 0; i < outputs_; ++i) {
@@ -104,20 +104,20 @@ class ElementwiseKernel final : public CpuKernel {
       whole = whole && in_strides[i] == 1;
     }
     const bool streaming = contiguous && n * point_bytes_ >= streaming_threshold_bytes();
-    if (const Step* step = program_.single();
-        step != nullptr && contiguous && whole && scalars_ == 0 && !streaming) {
-      run_single(*step, out[0], in, n);  // NOLINT(clang-analyzer-core.CallAndMessage): it has an output
+    if (const Step* step = program_.single(); step != nullptr && contiguous && whole && scalars_ == 0 &&
+                                              (!streaming || can_stream(*step, out[0]))) {
+      run_single(*step, out[0], in, n, streaming);
     } else {
       run_tiles({in, in_strides, args.scalars, out, out_strides, 0, streaming}, n);
     }
   }
 
   // One loop over whole arrays.
-  void run_single(const Step& step, void* out, const void* const* in, int64_t n) const {
+  void run_single(const Step& step, void* out, const void* const* in, int64_t n, bool streaming) const {
     static constexpr int64_t kWhole[3] = {1, 1, 1};
     if (step.arity == 0) {
       step.iota(out, 0, n);
-    } else if (n <= grain_) {
+    } else if (n <= grain_ && !streaming) {
       const void* ordered[3] = {in[step.args[0]], in[step.args[1]], in[step.args[2]]};
       step.loop(out, ordered, kWhole, n);
     } else {
@@ -128,8 +128,9 @@ class ElementwiseKernel final : public CpuKernel {
           const int log2 = memory_log2(program.input_types[step.args[k]]);
           part[k] = static_cast<const char*>(in[step.args[k]]) + (begin * kCut << log2);
         }
-        step.loop(static_cast<char*>(out) + begin * kCut * point_bytes_, part, kWhole,
-                  std::min(end * kCut, n) - begin * kCut);
+        (streaming ? step.stream : step.loop)(static_cast<char*>(out) + begin * kCut * point_bytes_, part,
+                                              kWhole, std::min(end * kCut, n) - begin * kCut);
+        if (streaming) active_stride_loops().fence();
       });
     }
   }

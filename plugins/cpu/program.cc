@@ -142,6 +142,7 @@ void CompiledProgram::compile_step(int index) {
   } else {
     const Loop& loop = *find_loop(instruction.op, type);
     step.loop = loop.run;
+    step.stream = loop.stream;
     splats = (loop.flags & kLoopTakesSplat) != 0;
     if ((loop.flags & kLoopIsExact) == 0) step.round = convert.round[static_cast<int>(result)];
   }

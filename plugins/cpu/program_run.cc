@@ -20,6 +20,10 @@ int value_of_output(const plugin::Program& program, int output) {
 
 }  // namespace
 
+bool can_stream(const Step& step, const void* out) noexcept {
+  return step.stream != nullptr && reinterpret_cast<uintptr_t>(out) % kSplatBytes == 0;
+}
+
 // Where each value of the current tile is.
 struct CompiledProgram::Tile {
   alignas(64) char scratch[kMostScratchBytes];
@@ -102,7 +106,7 @@ void CompiledProgram::run_steps(Tile& tile, const Run& run, int64_t begin, int64
         in[k] = tile.address[step.args[k]];
         steps[k] = tile.step[step.args[k]];
       }
-      step.loop(out, in, steps, n);
+      (direct && i == last && run.streaming ? step.stream : step.loop)(out, in, steps, n);
     } else if (step.cast != nullptr) {
       step.cast(out, tile.address[step.args[0]], n);
     } else {
@@ -115,7 +119,8 @@ void CompiledProgram::run_steps(Tile& tile, const Run& run, int64_t begin, int64
 }
 
 bool CompiledProgram::writes_directly(const Run& run) const {
-  return direct_output_ >= 0 && run.output_strides[direct_output_] == 1 && !run.streaming;
+  if (direct_output_ < 0 || run.output_strides[direct_output_] != 1) return false;
+  return !run.streaming || can_stream(steps_[program_.instruction_count - 1], run.outputs[direct_output_]);
 }
 
 void CompiledProgram::store_output(const Tile& tile, const Run& run, int output, int64_t begin,

@@ -79,50 +79,61 @@ BACKPLANE_INLINE Reals last(const Source& s, int64_t count) {
   return s.step == 0 ? load<Reals>(s.address) : load_part(s.address, count);
 }
 
-template <typename Function>
+// kPast: past the caches, to a multiple of kVectorBytes.
+template <bool kPast>
+BACKPLANE_INLINE void put(char* address, Reals value) {
+  if constexpr (kPast) {
+    stream_store(address, value);
+  } else {
+    store(address, value);
+  }
+}
+
+template <bool kPast, typename Function>
 BACKPLANE_INLINE void map_1(void* out, const void* const* in, const int64_t* step, int64_t n,
                             Function function) {
   Source a = source(in[0], step[0]);
   char* to = static_cast<char*>(out);
-  for (; n >= kLanes<Real>; n -= kLanes<Real>, to += kVectorBytes) store(to, function(next(a)));
+  for (; n >= kLanes<Real>; n -= kLanes<Real>, to += kVectorBytes) put<kPast>(to, function(next(a)));
   if (n > 0) store_part(to, function(last(a, n)), n);
 }
-template <typename Function>
+template <bool kPast, typename Function>
 BACKPLANE_INLINE void map_2(void* out, const void* const* in, const int64_t* step, int64_t n,
                             Function function) {
   Source a = source(in[0], step[0]), b = source(in[1], step[1]);
   char* to = static_cast<char*>(out);
   for (; n >= kLanes<Real>; n -= kLanes<Real>, to += kVectorBytes) {
     const Reals x = next(a), y = next(b);
-    store(to, function(x, y));
+    put<kPast>(to, function(x, y));
   }
   if (n > 0) store_part(to, function(last(a, n), last(b, n)), n);
 }
-template <typename Function>
+template <bool kPast, typename Function>
 BACKPLANE_INLINE void map_3(void* out, const void* const* in, const int64_t* step, int64_t n,
                             Function function) {
   Source a = source(in[0], step[0]), b = source(in[1], step[1]), c = source(in[2], step[2]);
   char* to = static_cast<char*>(out);
   for (; n >= kLanes<Real>; n -= kLanes<Real>, to += kVectorBytes) {
     const Reals x = next(a), y = next(b), z = next(c);
-    store(to, function(x, y, z));
+    put<kPast>(to, function(x, y, z));
   }
   if (n > 0) store_part(to, function(last(a, n), last(b, n), last(c, n)), n);
 }
 
 #define BACKPLANE_LOOP(name) \
+  template <bool kPast>      \
   void loop_##name(void* out, const void* const* in, const int64_t* step, int64_t n)
-#define BACKPLANE_EXACT_1(name, expression)                       \
-  BACKPLANE_LOOP(name) {                                          \
-    map_1(out, in, step, n, [](Reals a) { return BP(name)(a); }); \
+#define BACKPLANE_EXACT_1(name, expression)                              \
+  BACKPLANE_LOOP(name) {                                                 \
+    map_1<kPast>(out, in, step, n, [](Reals a) { return BP(name)(a); }); \
   }
-#define BACKPLANE_EXACT_2(name, expression)                                   \
-  BACKPLANE_LOOP(name) {                                                      \
-    map_2(out, in, step, n, [](Reals a, Reals b) { return BP(name)(a, b); }); \
+#define BACKPLANE_EXACT_2(name, expression)                                          \
+  BACKPLANE_LOOP(name) {                                                             \
+    map_2<kPast>(out, in, step, n, [](Reals a, Reals b) { return BP(name)(a, b); }); \
   }
-#define BACKPLANE_EXACT_3(name, expression)                                               \
-  BACKPLANE_LOOP(name) {                                                                  \
-    map_3(out, in, step, n, [](Reals a, Reals b, Reals c) { return BP(name)(a, b, c); }); \
+#define BACKPLANE_EXACT_3(name, expression)                                                      \
+  BACKPLANE_LOOP(name) {                                                                         \
+    map_3<kPast>(out, in, step, n, [](Reals a, Reals b, Reals c) { return BP(name)(a, b, c); }); \
   }
 #define BACKPLANE_SAME_1 BACKPLANE_EXACT_1
 #define BACKPLANE_SAME_2 BACKPLANE_EXACT_2
@@ -140,8 +151,9 @@ BACKPLANE_INLINE void map_3(void* out, const void* const* in, const int64_t* ste
 #undef BACKPLANE_SAME_3
 #undef BACKPLANE_GRID_2
 
-#define BACKPLANE_ROW(name, flags) \
-  {plugin::ScalarOp::name, plugin::DType::BACKPLANE_FLOAT_DTYPE, (flags), loop_##name},
+#define BACKPLANE_ROW(name, flags)                                                            \
+  {plugin::ScalarOp::name, plugin::DType::BACKPLANE_FLOAT_DTYPE, (flags), loop_##name<false>, \
+   loop_##name<true>},
 #define BACKPLANE_EXACT_1(name, expression) BACKPLANE_ROW(name, kLoopTakesSplat | kLoopIsExact)
 #define BACKPLANE_EXACT_2 BACKPLANE_EXACT_1
 #define BACKPLANE_EXACT_3 BACKPLANE_EXACT_1

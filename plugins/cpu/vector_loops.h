@@ -37,6 +37,9 @@ struct Loop {
   plugin::DType type;
   uint8_t flags;
   LoopFunction run;
+  // The same past the caches, straight from registers; null if there is none. `out` is a multiple of
+  // kSplatBytes; ends with no fence.
+  LoopFunction stream = nullptr;
 };
 
 struct LoopTable {

@@ -108,6 +108,33 @@ TEST_P(EveryIsa, EveryLoopAgreesWithItsFormula) {
   }
 }
 
+// Past the caches go the same bits.
+TEST_P(EveryIsa, LoopsThatStreamStoreWhatTheOthersDo) {
+  constexpr int64_t kMost = 203;
+  constexpr int64_t kSteps[3] = {1, 1, 1};
+  int streaming = 0;
+  for (const ScalarRow& row : scalar_rows()) {
+    const cpu::Loop* loop = find_loop(row.op, row.type);
+    ASSERT_NE(loop, nullptr);
+    if (loop->stream == nullptr) continue;
+    ++streaming;
+    for (const int64_t n : {int64_t{1}, int64_t{16}, kMost}) {
+      std::vector<std::vector<char>> in;
+      const void* arrays[3] = {};
+      for (int k = 0; k < row.arity; ++k) in.push_back(arguments(row, k, n));
+      for (int k = 0; k < row.arity; ++k) arrays[k] = in[static_cast<size_t>(k)].data();
+      alignas(64) char want[8 * (kMost + 1)], got[8 * (kMost + 1)];
+      std::memset(want, 0x55, sizeof want);
+      std::memset(got, 0x55, sizeof got);
+      loop->run(want, arrays, kSteps, n);
+      loop->stream(got, arrays, kSteps, n);
+      cpu::active_stride_loops().fence();
+      EXPECT_EQ(std::memcmp(want, got, sizeof want), 0) << row.name << " of " << n;
+    }
+  }
+  EXPECT_GT(streaming, 0);
+}
+
 TEST_P(EveryIsa, LoopsWorkInPlace) {
   constexpr int64_t n = 203;
   for (const ScalarRow& row : scalar_rows()) {
