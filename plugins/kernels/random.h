@@ -106,19 +106,34 @@ BP_FN bp_f32 bp_random_log_f32(bp_f32 x) {
   bpm_divide_f32((((n3) * (r) + (n2)) * (r) + (n1)) * (r) + (n0), \
                  (((d3) * (r) + (d2)) * (r) + (d1)) * (r) + 1.0f)
 
-// PPND7. Since 1/2 - q is at least 2^-32, its third region (sqrt(-ln p) > 5) cannot occur.
-BP_FN bp_f32 bp_standard_normal_f32(bp_u32 word) {
-  bp_i32 t = (bp_i32)((word & 0x7fffffffu) | 1u);
-  bp_f32 q = (bp_f32)t * 2.3283064365386962890625e-10f;
-  bp_f32 p = (bp_f32)((bp_i32)0x7fffffff - t + 1) * 2.3283064365386962890625e-10f;
+// PPND7 of words whose q is at most BP_NORMAL_CENTRE, and of the others. Since 1/2 - q is at least 2^-32, its
+// third region (sqrt(-ln p) > 5) cannot occur.
+#define BP_NORMAL_CENTRE 0.425f
+#define BP_NORMAL_UNIT 2.3283064365386962890625e-10f
+BP_FN bp_f32 bp_normal_q_f32(bp_u32 word) {
+  return (bp_f32)(bp_i32)((word & 0x7fffffffu) | 1u) * BP_NORMAL_UNIT;
+}
+BP_FN bp_f32 bp_with_sign_of_word_f32(bp_f32 size, bp_u32 word) {
+  return bp_from_bits_f32(bp_bits_f32(size) | (bp_i32)(word & 0x80000000u));
+}
+BP_FN bp_f32 bp_normal_centre_f32(bp_u32 word) {
+  bp_f32 q = bp_normal_q_f32(word);
   bp_f32 r = 0.180625f - q * q;
-  bp_f32 centre = q * BP_RATIONAL_3(r, 3.3871327179f, 50.434271938f, 159.29113202f, 59.109374720f,
-                                    17.895169469f, 78.757757664f, 67.187563600f);
+  bp_f32 z = q * BP_RATIONAL_3(r, 3.3871327179f, 50.434271938f, 159.29113202f, 59.109374720f, 17.895169469f,
+                               78.757757664f, 67.187563600f);
+  return bp_with_sign_of_word_f32(z, word);
+}
+BP_FN bp_f32 bp_normal_tail_f32(bp_u32 word) {
+  bp_i32 t = (bp_i32)((word & 0x7fffffffu) | 1u);
+  bp_f32 p = (bp_f32)((bp_i32)0x7fffffff - t + 1) * BP_NORMAL_UNIT;
   bp_f32 u = bpm_sqrt_f32(-bp_random_log_f32(p)) - 1.6f;
-  bp_f32 tail = BP_RATIONAL_3(u, 1.4234372777f, 2.7568153900f, 1.3067284816f, 0.17023821103f, 0.73700164250f,
-                              0.12021132975f, 0.0f);
-  bp_f32 z = (q <= 0.425f) ? centre : tail;
-  return (word >> 31) ? -z : z;
+  bp_f32 z = BP_RATIONAL_3(u, 1.4234372777f, 2.7568153900f, 1.3067284816f, 0.17023821103f, 0.73700164250f,
+                           0.12021132975f, 0.0f);
+  return bp_with_sign_of_word_f32(z, word);
+}
+BP_FN bp_f32 bp_standard_normal_f32(bp_u32 word) {
+  bp_f32 centre = bp_normal_centre_f32(word), tail = bp_normal_tail_f32(word);
+  return (bp_normal_q_f32(word) <= BP_NORMAL_CENTRE) ? centre : tail;
 }
 #undef BP_RATIONAL_3
 
