@@ -185,13 +185,15 @@ void RowwiseKernel::run_strips(const Rows& rows) const {
   const int64_t width = std::clamp((lanes / wanted + line - 1) / line * line, line, kStripLanes);
   const int64_t strips = (lanes + width - 1) / width;
   const int64_t grain = std::max<int64_t>(1, kGrainValues / (width * rows.length));
+  const bool past = rows.base[kIn] != rows.base[kOut] &&
+                    rows.space.size() * rows.length * size_ >= streaming_threshold_bytes();
   threads().loop(outer * strips, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const Walker<2> walker(rows.space, inner, i / strips);
       const int64_t first = i % strips * width;
       strip_(rows.base[kIn] + (walker.offset(kIn) + first) * size_, rows.strides[kIn],
              rows.base[kOut] + (walker.offset(kOut) + first) * size_, rows.strides[kOut], rows.length,
-             std::min(width, lanes - first));
+             std::min(width, lanes - first), past);
     }
   });
 }

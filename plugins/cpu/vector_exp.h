@@ -21,6 +21,7 @@ struct ExpConstants<float> {
   using Bits = int32_t;
   static constexpr float kLowest = -104.0f;  // its exponential, and any below, is 0
   static constexpr float kHighest = 89.0f;   // infinity, likewise
+  static constexpr float kLowestNormal = -86.0f;
   static constexpr float kLn2High = 0x1.63p-1f;
   static constexpr float kLn2Low = static_cast<float>(0x1.62e42fefa39efp-1 - 0x1.63p-1);
   static constexpr float kRound = 0x1.8p23f;  // adding it leaves a whole number in the low bits
@@ -34,6 +35,7 @@ struct ExpConstants<double> {
   using Bits = int64_t;
   static constexpr double kLowest = -746.0;
   static constexpr double kHighest = 710.0;
+  static constexpr double kLowestNormal = -707.0;
   static constexpr double kLn2High = 0x1.62e42feep-1;
   static constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
   static constexpr double kRound = 0x1.8p52;
@@ -81,18 +83,21 @@ BACKPLANE_INLINE V multiply_add_or_fma(V a, V b, V c) {
 #endif
 }
 
+// e^x = 2^n times `power`; n stands in the low bits of `shifted`, whose own bits vanish when it moves to
+// where an exponent is.
 template <typename T>
-BACKPLANE_INLINE Vector<T> exp_of(Vector<T> x) {
+struct ExpParts {
+  Vector<T> power, shifted;
+};
+
+// For x from kLowest to kHighest.
+template <typename T>
+BACKPLANE_INLINE ExpParts<T> exp_parts(Vector<T> x) {
   using C = ExpConstants<T>;
   using V = Vector<T>;
-  using W = Vector<typename C::Bits>;
-  // A NaN is neither below nor above, and goes through.
-  x = x < C::kLowest ? broadcast(C::kLowest) : x;
-  x = x > C::kHighest ? broadcast(C::kHighest) : x;
   const V shifted =
       multiply_add_or_fma(x, broadcast(static_cast<T>(0x1.71547652b82fep0)), broadcast(C::kRound));
   const V n = shifted - C::kRound;
-  const W whole = reinterpret_cast<W>(shifted) - reinterpret_cast<W>(broadcast(C::kRound));
   const V high = multiply_add_or_fma(n, broadcast(-C::kLn2High), x);
   const V low = n * broadcast(-C::kLn2Low);
   const V r = high + low;
@@ -101,12 +106,34 @@ BACKPLANE_INLINE Vector<T> exp_of(Vector<T> x) {
 #pragma GCC unroll 16
   for (int k = C::kTerms - 2; k >= 2; --k)
     series = multiply_add_or_fma(series, r, broadcast(static_cast<T>(kExpSeries[k])));
-  const V sum = (multiply_add_or_fma(r * r, series, lost) + r) + static_cast<T>(1);
+  return {(multiply_add_or_fma(r * r, series, lost) + r) + static_cast<T>(1), shifted};
+}
+
+template <typename T>
+BACKPLANE_INLINE Vector<T> exp_of(Vector<T> x) {
+  using C = ExpConstants<T>;
+  using V = Vector<T>;
+  using W = Vector<typename C::Bits>;
+  // A NaN is neither below nor above, and goes through.
+  x = x < C::kLowest ? broadcast(C::kLowest) : x;
+  x = x > C::kHighest ? broadcast(C::kHighest) : x;
+  const ExpParts<T> parts = exp_parts<T>(x);
+  const W whole = reinterpret_cast<W>(parts.shifted) - reinterpret_cast<W>(broadcast(C::kRound));
   // In two steps: 2^n itself may be no number while the result is one.
   const W half = whole >> 1;
   const V first = reinterpret_cast<V>((half + C::kBias) << C::kMantissa);
   const V second = reinterpret_cast<V>((whole - half + C::kBias) << C::kMantissa);
-  return sum * first * second;
+  return parts.power * first * second;
+}
+
+// The same bits for x from kLowestNormal to 0, where results are normal numbers.
+template <typename T>
+BACKPLANE_INLINE Vector<T> exp_of_negative(Vector<T> x) {
+  using C = ExpConstants<T>;
+  using W = Vector<typename C::Bits>;
+  const ExpParts<T> parts = exp_parts<T>(x);
+  return reinterpret_cast<Vector<T>>(reinterpret_cast<W>(parts.power) +
+                                     (reinterpret_cast<W>(parts.shifted) << C::kMantissa));
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ using RowFunction = void (*)(const void* values, void* result, int64_t count, co
 
 // `lanes` <= kStripLanes rows of `count` values each that lie side by side: value i of row j at
 // i * stride + j, in elements. Each row's result depends on its own values alone, however rows are put
-// together.
+// together. `past`: results go past the caches.
 inline constexpr int64_t kStripLanes = 256;
 using StripFunction = void (*)(const void* values, int64_t value_stride, void* result, int64_t result_stride,
-                               int64_t count, int64_t lanes);
+                               int64_t count, int64_t lanes, bool past);
 
 // By RowwiseOp. A null strip: rows are to be gathered.
 struct RowwiseTable {
