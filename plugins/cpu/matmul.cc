@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matmul family: how products are cut into blocks.
+// The matmul family: what a kernel is made of, and products that one thread makes whole or a part of.
 #include "cpu/families.h"
 #include "cpu/matmul_kernel.h"
 #include "cpu/scratch.h"
@@ -12,24 +12,12 @@ using plugin::make_status;
 using plugin::Status;
 using plugin::StatusCode;
 
-// Positions of k that a block runs over at once: its right panel then stays in the first-level cache.
-constexpr int64_t kDepth = 256;
-// Multiplications that take some 10 us.
-constexpr int64_t kGrain = int64_t{1} << 19;
 // A product whose packed factors are no larger than this is one task; a batch of them is many.
 constexpr int64_t kSmallBytes = 512 << 10;
 constexpr int64_t kSmallProduct = int64_t{1} << 21;
 // Multiplications of a part of a small product that another thread is worth waking for.
-constexpr int64_t kCutWork = int64_t{1} << 18;
+constexpr int64_t kCutWork = int64_t{1} << 17;
 constexpr int64_t kMostCuts = 8;
-// Blocks for each thread, so that all end at nearly the same time.
-constexpr int64_t kBlocksPerThread = 4;
-constexpr int64_t kFewestBlockRows = 24;
-// Elements of one factor that are packed at once in a larger product.
-constexpr int64_t kPackedElements = int64_t{1} << 24;
-
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 SumType sum_type(DType type) {
   constexpr SumType kTypes[plugin::kDTypeCount] = {
@@ -113,38 +101,23 @@ bool MatmulKernel::is_small(const MatmulProblem& problem) const {
   return problem.parts == 1 && packed <= kSmallBytes && many;
 }
 
-// How many of `count` rows are packed at once.
-int64_t MatmulKernel::chunk_rows(const MatmulProblem& problem, int64_t count, int64_t width) const {
-  const int64_t most = std::max<int64_t>(kPackedElements / std::max<int64_t>(problem.part, 1), 4 * width);
-  return round_up(std::min(count, most), width);
-}
-
 int64_t MatmulKernel::workspace_bytes(const MatmulProblem& problem) const {
   if (is_vector_product(problem) || is_small(problem)) return 0;
-  const int64_t rows = chunk_rows(problem, problem.m, loops_.rows);
+  const bool plain = problem.parts == 1 && reads_left_as_it_lies(problem);
+  const int64_t rows = plain ? 0 : chunk_rows(problem, problem.m, loops_.rows);
   const int64_t columns = chunk_rows(problem, problem.n, loops_.columns);
   const int64_t sums = problem.parts == 1 ? 0 : problem.parts * round_up(problem.m * problem.n, 64);
   const int64_t k = padded(problem.part);
   return (round_up(rows * k, 64) + round_up(columns * k, 64)) * loops_.panel_size + sums * loops_.size;
 }
 
-// Parts of a single small product's rows that are tasks of their own.
+// Parts of a single small product's rows that are tasks of their own. Each packs the whole right factor, so
+// that there are no more than threads.
 int64_t MatmulKernel::cuts(const MatmulProblem& problem) const {
   if (problem.batch_count > 1) return 1;
-  const int64_t most =
-      std::min({problem.m * problem.n * problem.k / kCutWork, kMostCuts, divide_up(problem.m, loops_.rows)});
-  int64_t cuts = 1;
-  while (2 * cuts <= most) cuts *= 2;
-  return cuts;
-}
-
-// The most rows of a block, up to what the cache holds, that leave enough blocks for all threads.
-int64_t MatmulKernel::block_rows(int64_t rows, int64_t column_blocks) const {
-  int64_t size = kMatmulBlockRows;
-  while (size > kFewestBlockRows &&
-         divide_up(rows, size) * column_blocks < kBlocksPerThread * threads().count())
-    size /= 2;
-  return size;
+  const int64_t most = std::min({problem.m * problem.n * problem.k / kCutWork, kMostCuts,
+                                 int64_t{threads().count()}, divide_up(problem.m, loops_.rows)});
+  return std::max<int64_t>(most, 1);
 }
 
 MatmulKernel::Product MatmulKernel::product(const plugin::LaunchArgs& args, const MatmulProblem& problem,
@@ -185,60 +158,6 @@ Status MatmulKernel::run(const plugin::LaunchArgs& args) const {
   return plugin::kOk;
 }
 
-void MatmulKernel::pack(const Product& product, bool left, int64_t first, int64_t count, int64_t k_begin,
-                        int64_t k, char* panels) const {
-  const MatmulProblem& problem = product.problem;
-  const int operand = left ? problem.left : problem.right;
-  const int64_t row_stride = left ? problem.m_strides[operand] : problem.n_strides[operand];
-  const int64_t k_stride = left ? problem.left_k_stride : problem.right_k_stride;
-  const char* const source =
-      product.at[operand] + (first * row_stride + k_begin * k_stride) * sizes_[operand];
-  (left ? pack_left_ : pack_right_)[operand](source, row_stride, k_stride, count, k, panels);
-}
-
-// A block of sums from whole panels, kDepth positions of k at a time.
-void MatmulKernel::multiply(const Panels& panels, int64_t row_panel, int64_t column_panel, int64_t m,
-                            int64_t n, char* sums, int64_t stride) const {
-  const int64_t left_distance = padded(panels.k) * loops_.rows;
-  const int64_t right_distance = padded(panels.k) * loops_.columns;
-  int64_t k = 0;
-  do {
-    const int64_t depth = std::min(kDepth, panels.k - k);
-    const char* const right =
-        panels.right + (column_panel * right_distance + k * loops_.columns) * loops_.panel_size;
-    if (panels.plain) {
-      const int64_t row = row_panel * loops_.rows;
-      loops_.multiply_unpacked(
-          m, n, depth, panels.left + (row * panels.row_stride + k * panels.k_stride) * loops_.size,
-          panels.row_stride, panels.k_stride, right, right_distance, sums, stride, k > 0);
-    } else {
-      loops_.multiply(m, n, depth,
-                      panels.left + (row_panel * left_distance + k * loops_.rows) * loops_.panel_size,
-                      left_distance, right, right_distance, sums, stride, k > 0);
-    }
-    k += depth;
-  } while (k < panels.k);
-}
-
-// One block of results; panels start at the product's row `first_row` and column `first_column`.
-void MatmulKernel::make_block(const Product& product, const Panels& panels, const Block& block,
-                              int64_t first_row, int64_t first_column) const {
-  const MatmulProblem& problem = product.problem;
-  const int64_t row_panel = (block.row - first_row) / loops_.rows;
-  const int64_t column_panel = (block.column - first_column) / loops_.columns;
-  const bool direct =
-      finishing_ == nullptr && rounding_ == nullptr && (problem.n_strides[0] == 1 || problem.n == 1);
-  if (direct) {
-    char* const out =
-        product.at[0] + (block.row * problem.m_strides[0] + block.column * problem.n_strides[0]) * sizes_[0];
-    multiply(panels, row_panel, column_panel, block.rows, block.columns, out, problem.m_strides[0]);
-    return;
-  }
-  char* const sums = thread_scratch<Scratch::Sums>(kMatmulBlockRows * kMatmulBlockColumns * loops_.size);
-  multiply(panels, row_panel, column_panel, block.rows, block.columns, sums, kMatmulBlockColumns);
-  finish(product, block, sums, kMatmulBlockColumns);
-}
-
 // Whole products, or parts of one product's rows, in one thread each.
 void MatmulKernel::run_small(const plugin::LaunchArgs& args, const MatmulProblem& problem) const {
   const int64_t k = padded(problem.k);
@@ -248,32 +167,49 @@ void MatmulKernel::run_small(const plugin::LaunchArgs& args, const MatmulProblem
   const int64_t parts = cuts(problem);
   const int64_t rows = round_up(divide_up(problem.m, parts), loops_.rows);
   const int64_t work = std::max<int64_t>(1, problem.m * problem.n * problem.k / parts);
-  const int64_t grain = parts > 1 ? 1 : std::max<int64_t>(1, kGrain / work);
+  const int64_t grain = parts > 1 ? 1 : std::max<int64_t>(1, kMatmulGrain / work);
   threads().loop(problem.batch_count * parts, grain, [&](int64_t begin, int64_t end) {
     char* const left = thread_scratch<Scratch::Panels>((left_elements + right_elements) * loops_.panel_size);
     char* const right = left + left_elements * loops_.panel_size;
     for (int64_t i = begin; i < end; ++i) {
       const Product each = product(args, problem, i / parts);
-      if (i == begin || (!shared && i % parts == 0)) pack(each, false, 0, problem.n, 0, problem.k, right);
+      if (i == begin || (!shared && i % parts == 0))
+        pack_all(each, false, 0, problem.n, right, 0, round_up(problem.n, loops_.columns));
       const int64_t first = i % parts * rows;
-      make_rows(each, left, right, first, std::min(first + rows, problem.m));
+      FetchAhead ahead;
+      if (parts == 1 && i + 1 < end) ahead = factors(product(args, problem, i + 1));
+      make_rows(each, left, right, first, std::min(first + rows, problem.m), &ahead);
     }
   });
 }
 
+// Where the factors lie, if they have no gaps: the right one, which is packed, first.
+FetchAhead MatmulKernel::factors(const Product& product) const {
+  const MatmulProblem& problem = product.problem;
+  FetchAhead ahead;
+  if (problem.right_k_stride == problem.n && problem.n_strides[problem.right] == 1) {
+    ahead.at = product.at[problem.right];
+    ahead.end = ahead.at + problem.k * problem.n * sizes_[problem.right];
+  }
+  if (problem.m_strides[problem.left] == problem.k && problem.left_k_stride == 1) {
+    ahead.later = product.at[problem.left];
+    ahead.later_end = ahead.later + problem.m * problem.k * sizes_[problem.left];
+  }
+  return ahead;
+}
+
 // Rows [begin, end) of a product whose right factor is packed whole; `left` is room for the left one.
 void MatmulKernel::make_rows(const Product& product, char* left, const char* right, int64_t begin,
-                             int64_t end) const {
+                             int64_t end, FetchAhead* ahead) const {
   const MatmulProblem& problem = product.problem;
-  Panels panels{left, right, problem.k};
-  panels.plain = loops_.multiply_unpacked != nullptr && as_summed_[problem.left];
-  panels.row_stride = problem.m_strides[problem.left];
-  panels.k_stride = problem.left_k_stride;
   if (begin >= end) return;
-  if (panels.plain) {
-    panels.left = product.at[problem.left] + begin * panels.row_stride * sizes_[problem.left];
+  Panels panels{left, right, problem.k, round_up(end - begin, loops_.rows),
+                round_up(problem.n, loops_.columns)};
+  if (loops_.multiply_unpacked != nullptr && as_summed_[problem.left]) {
+    read_as_it_lies(product, begin, panels);
+    panels.ahead = ahead;
   } else {
-    pack(product, true, begin, end - begin, 0, problem.k, left);
+    pack_all(product, true, begin, end - begin, left, 0, panels.rows);
   }
   for (int64_t column = 0; column < problem.n; column += kMatmulBlockColumns) {
     for (int64_t row = begin; row < end; row += kMatmulBlockRows) {
@@ -281,48 +217,6 @@ void MatmulKernel::make_rows(const Product& product, char* left, const char* rig
                  {row, column, std::min(kMatmulBlockRows, end - row),
                   std::min(kMatmulBlockColumns, problem.n - column)},
                  begin, 0);
-    }
-  }
-}
-
-// One product on all threads: chunks of both factors are packed, then blocks of the product made of them.
-void MatmulKernel::run_large(const Product& product, char* workspace) const {
-  const MatmulProblem& problem = product.problem;
-  const int64_t row_chunk = chunk_rows(problem, problem.m, loops_.rows);
-  const int64_t column_chunk = chunk_rows(problem, problem.n, loops_.columns);
-  char* const left = workspace;
-  const int64_t k = padded(problem.k);
-  char* const right = left + round_up(row_chunk * k, 64) * loops_.panel_size;
-  const auto pack_chunk = [&](bool is_left, int64_t first, int64_t count, char* panels) {
-    const int64_t width = is_left ? loops_.rows : loops_.columns;
-    const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(width * problem.k, 1));
-    threads().loop(divide_up(count, width), grain, [&](int64_t begin, int64_t end) {
-      const int64_t rows = std::min(end * width, count) - begin * width;
-      pack(product, is_left, first + begin * width, rows, 0, problem.k,
-           panels + begin * width * k * loops_.panel_size);
-    });
-  };
-  for (int64_t first_column = 0; first_column < problem.n; first_column += column_chunk) {
-    const int64_t columns = std::min(column_chunk, problem.n - first_column);
-    pack_chunk(false, first_column, columns, right);
-    for (int64_t first_row = 0; first_row < problem.m; first_row += row_chunk) {
-      const int64_t rows = std::min(row_chunk, problem.m - first_row);
-      pack_chunk(true, first_row, rows, left);
-      const int64_t column_blocks = divide_up(columns, kMatmulBlockColumns);
-      const int64_t height = block_rows(rows, column_blocks);
-      const int64_t row_blocks = divide_up(rows, height);
-      const int64_t work = std::max<int64_t>(1, height * std::min(columns, kMatmulBlockColumns) * problem.k);
-      threads().loop(row_blocks * column_blocks, std::max<int64_t>(1, kGrain / work),
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t i = begin; i < end; ++i) {
-                         const int64_t row = i % row_blocks * height;
-                         const int64_t column = i / row_blocks * kMatmulBlockColumns;
-                         make_block(product, {left, right, problem.k},
-                                    {first_row + row, first_column + column, std::min(height, rows - row),
-                                     std::min(kMatmulBlockColumns, columns - column)},
-                                    first_row, first_column);
-                       }
-                     });
     }
   }
 }
@@ -338,15 +232,16 @@ void MatmulKernel::run_parts(const Product& product, char* workspace) const {
       workspace +
       (round_up(row_chunk * k_padded, 64) + round_up(column_chunk * k_padded, 64)) * loops_.panel_size;
   const auto sums_of = [&](int64_t part) { return sums + part * elements * loops_.size; };
+  const int64_t deepest = depth();
   threads().loop(problem.parts, 1, [&](int64_t begin, int64_t end) {
-    const int64_t left_elements = round_up(loops_.rows * kDepth, 64);
+    const int64_t left_elements = round_up(loops_.rows * deepest, 64);
     char* const left =
-        thread_scratch<Scratch::Panels>((left_elements + loops_.columns * kDepth) * loops_.panel_size);
+        thread_scratch<Scratch::Panels>((left_elements + loops_.columns * deepest) * loops_.panel_size);
     char* const right = left + left_elements * loops_.panel_size;
     for (int64_t part = begin; part < end; ++part) {
       const int64_t k_end = std::min((part + 1) * problem.part, problem.k);
-      for (int64_t k = part * problem.part; k < k_end; k += kDepth) {
-        const int64_t depth = std::min(kDepth, k_end - k);
+      for (int64_t k = part * problem.part; k < k_end; k += deepest) {
+        const int64_t depth = std::min(deepest, k_end - k);
         for (int64_t column = 0; column < problem.n; column += loops_.columns) {
           const int64_t columns = std::min<int64_t>(loops_.columns, problem.n - column);
           pack(product, false, column, columns, k, depth, right);

@@ -13,6 +13,12 @@ namespace backplane::cpu {
 inline constexpr int64_t kMatmulBlockRows = 96;
 inline constexpr int64_t kMatmulBlockColumns = 256;
 
+// Multiplications that take some 10 us.
+inline constexpr int64_t kMatmulGrain = int64_t{1} << 19;
+
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
 // Both factors are packed into panels, which takes care of strides and types, and blocks of the product are
 // then tasks of their own. Each element's sum runs over k in order whatever the blocks are.
 class MatmulKernel final : public CpuKernel {
@@ -39,19 +45,23 @@ class MatmulKernel final : public CpuKernel {
     int64_t rows;
     int64_t columns;
   };
-  // Part of both factors: the right one packed, the left one too or, with `plain`, as it lies.
+  // Part of both factors: the right one packed, the left one too or, with `plain`, as it lies. See pack_all.
   struct Panels {
     const char* left;
     const char* right;
     int64_t k;
+    int64_t rows;     // that the left panels have room for
+    int64_t columns;  // that the right panels have room for
     bool plain = false;
     int64_t row_stride = 0;
     int64_t k_stride = 0;
+    FetchAhead* ahead = nullptr;
   };
 
   bool is_small(const MatmulProblem& problem) const;
   int64_t cuts(const MatmulProblem& problem) const;
   int64_t block_rows(int64_t rows, int64_t column_blocks) const;
+  int64_t depth() const;
   // Positions of the sum as a panel holds them.
   int64_t padded(int64_t k) const { return (k + loops_.k_step - 1) / loops_.k_step * loops_.k_step; }
   int64_t chunk_rows(const MatmulProblem& problem, int64_t count, int64_t width) const;
@@ -59,11 +69,20 @@ class MatmulKernel final : public CpuKernel {
 
   Product product(const plugin::LaunchArgs& args, const MatmulProblem& problem, int64_t index) const;
   void run_small(const plugin::LaunchArgs& args, const MatmulProblem& problem) const;
-  void make_rows(const Product& product, char* left, const char* right, int64_t begin, int64_t end) const;
+  void make_rows(const Product& product, char* left, const char* right, int64_t begin, int64_t end,
+                 FetchAhead* ahead) const;
+  FetchAhead factors(const Product& product) const;
   void run_large(const Product& product, char* workspace) const;
+  bool reads_left_as_it_lies(const MatmulProblem& problem) const;
+  void read_as_it_lies(const Product& product, int64_t first, Panels& panels) const;
+  void pack_chunks(const Product& product, const Block& chunk, const Panels& panels, char* left,
+                   char* right) const;
+  void make_blocks(const Product& product, const Panels& panels, const Block& chunk) const;
   void run_parts(const Product& product, char* workspace) const;
   void pack(const Product& product, bool left, int64_t first, int64_t count, int64_t k_begin, int64_t k,
             char* panels) const;
+  void pack_all(const Product& product, bool left, int64_t first, int64_t count, char* panels, int64_t offset,
+                int64_t total) const;
   void multiply(const Panels& panels, int64_t row_panel, int64_t column_panel, int64_t m, int64_t n,
                 char* sums, int64_t stride) const;
   void make_block(const Product& product, const Panels& panels, const Block& block, int64_t first_row,

@@ -15,6 +15,15 @@ namespace backplane::cpu {
 using PackFunction = void (*)(const void* source, int64_t row_stride, int64_t k_stride, int64_t count,
                               int64_t k, void* panels);
 
+// Memory that is needed soon, one range after the other: brought into the caches little by little while a
+// product is made.
+struct FetchAhead {
+  const char* at = nullptr;
+  const char* end = nullptr;
+  const char* later = nullptr;
+  const char* later_end = nullptr;
+};
+
 // The blocks of a matrix product in one type. Sums run over k in order, each element of the product on its
 // own, so that results do not depend on how the product is cut.
 struct MatmulLoops {
@@ -34,10 +43,10 @@ struct MatmulLoops {
                    const void* right, int64_t right_distance, void* sums, int64_t stride, bool accumulate);
 
   // The same with a left matrix as it lies, of the type that sums are made in; null where there is no such
-  // way.
+  // way. `ahead` may be null.
   void (*multiply_unpacked)(int64_t m, int64_t n, int64_t k, const void* left, int64_t row_stride,
                             int64_t k_stride, const void* right, int64_t right_distance, void* sums,
-                            int64_t stride, bool accumulate);
+                            int64_t stride, bool accumulate, FetchAhead* ahead);
 
   // sums[i], i < rows, becomes the sum over k of left(i, k) * vector[k], for a left matrix of the type that
   // sums are made in, one of whose strides is 1: for products with a single column, which packing would only

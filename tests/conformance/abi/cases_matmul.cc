@@ -34,6 +34,8 @@ std::vector<Layout> layouts() {
       plain("odd sizes", 37, 53, 71),
       plain("whole tiles", 48, 64, 32),
       plain("several blocks", 203, 301, 530),
+      plain("a few columns", 47, 5, 29),
+      plain("sums in several parts", 19, 21, 1100),
       {"a transposed left factor", {30, 40, 50}, {40, 1, 0}, {1, 0, 30}, {0, 1, 40}},
       {"a transposed right factor", {30, 40, 50}, {40, 1, 0}, {50, 0, 1}, {0, 50, 1}},
       {"both factors transposed", {130, 140, 150}, {140, 1, 0}, {1, 0, 130}, {0, 150, 1}},
@@ -219,6 +221,14 @@ void add_matmul_cases(std::vector<Case>& cases) {
                            name_of(each.compute) + " to " + name_of(each.result) + ": " + layout.what,
                        [=](Context& context) { multiply(context, each, layout); }, product(layout.shape)});
     }
+  }
+  for (const DType type : {DType::Float32, DType::Float64}) {
+    const Layout layout = plain("blocks of short rows", 130, 140, 150);
+    cases.push_back({"matmul/" + name_of(type) + ": " + layout.what,
+                     [=](Context& context) {
+                       multiply(context, {type, type, type, type}, layout);
+                     },
+                     product(layout.shape)});
   }
   cases.push_back({"matmul/sums of nothing are 0", sums_of_nothing});
   cases.push_back(
