@@ -106,8 +106,9 @@ class Move {
   // Where the element of an index lies, in bytes from the point's own; false if it is out of range.
   bool locate(Index index, int64_t* offset) const {
     const int64_t wrapped = index < 0 ? index + axis_size_ : static_cast<int64_t>(index);
+    if (wrapped < 0 || wrapped >= axis_size_) return false;
     *offset = wrapped * axis_stride_ * kSize;
-    return wrapped >= 0 && wrapped < axis_size_;
+    return true;
   }
 
   void move(char* at_walked, char* at_reached, int64_t count) const {

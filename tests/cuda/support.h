@@ -11,7 +11,9 @@
 
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "context.h"
 #include "launch.h"
@@ -51,7 +53,8 @@ inline conformance::LoadedPlugin& load(const std::map<std::string, std::string>&
   options.settings = {{"cublas", "0"}, {"nvrtc", "0"}};
   for (const auto& [name, value] : settings) options.settings[name] = value;
   // Kept until the process ends, as a runtime keeps its plugins.
-  return *new conformance::LoadedPlugin(options);
+  static auto& kept = *new std::vector<std::unique_ptr<conformance::LoadedPlugin>>;
+  return *kept.emplace_back(std::make_unique<conformance::LoadedPlugin>(options));
 }
 
 // result[i] = a[i] + b[i], float32.

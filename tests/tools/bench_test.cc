@@ -23,28 +23,28 @@ Output bench(const std::string& arguments) {
 class Bench : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new TemporaryFolder;
-    output_ =
+    test_folder = new TemporaryFolder;
+    test_output =
         new Output(bench("--device cpu:0 --quick --family reduce --family scan --type float32 --type int8 "
                          "--sizes 16,1000 --json " +
                          file()));
   }
   static void TearDownTestSuite() {
-    delete output_;
-    delete folder_;
+    delete test_output;
+    delete test_folder;
   }
-  static std::string file() { return (folder_->path() / "run.json").string(); }
+  static std::string file() { return (test_folder->path() / "run.json").string(); }
   static json data() { return json::parse(std::ifstream(file())); }
 
-  static inline TemporaryFolder* folder_ = nullptr;
-  static inline Output* output_ = nullptr;
+  static inline TemporaryFolder* test_folder = nullptr;
+  static inline Output* test_output = nullptr;
 };
 
 TEST_F(Bench, TheTableNamesTheLimitsAndEveryWork) {
-  ASSERT_EQ(output_->code, 0) << output_->text;
+  ASSERT_EQ(test_output->code, 0) << test_output->text;
   for (const char* text : {"streaming triad", "multiply-add peak", "cpu:0, float32", "cpu:0, int8",
                            "reduce: sum", "scan: cumulative_sum"})
-    EXPECT_THAT(output_->text, HasSubstr(text));
+    EXPECT_THAT(test_output->text, HasSubstr(text));
 }
 
 TEST_F(Bench, TheDataHasARowForEveryWorkTypeAndSize) {
@@ -76,8 +76,8 @@ TEST_F(Bench, AWorkThatTookTwiceAsLongIsFoundAndNothingElse) {
   slower.at("rows").at(0).at("noise") = 0.01;
   json before = data();
   before.at("rows").at(0).at("noise") = 0.01;
-  const std::string old_file = (folder_->path() / "before.json").string();
-  const std::string new_file = (folder_->path() / "slower.json").string();
+  const std::string old_file = (test_folder->path() / "before.json").string();
+  const std::string new_file = (test_folder->path() / "slower.json").string();
   std::ofstream(old_file) << before;
   std::ofstream(new_file) << slower;
   const Output output = bench("--from " + new_file + " --compare " + old_file);
@@ -88,7 +88,7 @@ TEST_F(Bench, AWorkThatTookTwiceAsLongIsFoundAndNothingElse) {
 }
 
 TEST_F(Bench, ThePictureIsAnSvgOrItsLackIsExplained) {
-  const std::string picture = (folder_->path() / "run.svg").string();
+  const std::string picture = (test_folder->path() / "run.svg").string();
   const Output output = bench("--from " + file() + " --plot " + picture);
   if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) {
     EXPECT_NE(output.code, 0);

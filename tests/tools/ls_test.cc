@@ -191,7 +191,8 @@ TEST(LsRoutes, AreDrawnAsAMatrixWithTheReasons) {
   EXPECT_EQ(table.code, 0);
   EXPECT_THAT(table.text, HasSubstr("from \\ to"));
   EXPECT_THAT(table.text, HasSubstr("Why:"));
-  for (const json& route : json::parse(data.text).at("routes")) {
+  const json all = json::parse(data.text);
+  for (const json& route : all.at("routes")) {
     EXPECT_THAT(table.text, HasSubstr(route.at("route").get<std::string>()));
     EXPECT_THAT(table.text, HasSubstr(route.at("source").get<std::string>()));
   }

@@ -77,7 +77,7 @@ void rows() {
 }
 
 void narrow_products() {
-  constexpr int64_t n = 1024;
+  const int64_t n = 1024;
   const Tensor a = integers({n, n}, 1, -128, 128, int8), b = integers({n, n}, 2, -128, 128, int8),
                c = empty({n, n}, int32);
   if (bench::integer_gemm_peer() != nullptr)

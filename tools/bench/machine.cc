@@ -20,7 +20,7 @@ namespace backplane::bench {
 namespace {
 
 // Every processor of the architecture has such registers, and memory is slower than they are.
-typedef float Vector __attribute__((vector_size(16), aligned(16)));
+using Vector __attribute__((vector_size(16), aligned(16))) = float;
 constexpr size_t kLanes = 4;
 
 size_t core_count() {

@@ -73,9 +73,12 @@ DType type_of(const DLDataType& type) {
 }
 
 Device device_of(const DLDevice& device) {
+  int32_t type = 0;  // another program's, perhaps newer than this enumeration and outside its range
+  static_assert(sizeof type == sizeof device.device_type);
+  std::memcpy(&type, &device.device_type, sizeof type);
   const auto find = [&](std::span<const DeviceCode> rows) -> const char* {
     for (const DeviceCode& row : rows)
-      if (row.code == device.device_type) return row.backend;
+      if (static_cast<int32_t>(row.code) == type) return row.backend;
     return nullptr;
   };
   const char* backend = find(kDeviceCodes);
@@ -83,8 +86,7 @@ Device device_of(const DLDevice& device) {
   // The host is one device, however its cores are divided.
   if (backend != nullptr && std::string_view(backend) == "cpu") return Device("cpu");
   if (backend != nullptr) return Device(fmt::format("{}:{}", backend, device.device_id));
-  throw Error(ErrorCode::NotFound,
-              fmt::format("from_dlpack: no device of DLPack type {}", static_cast<int>(device.device_type)));
+  throw Error(ErrorCode::NotFound, fmt::format("from_dlpack: no device of DLPack type {}", type));
 }
 
 // What an exported tensor keeps alive.

@@ -5,6 +5,8 @@
 #include <dlpack/dlpack.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "backplane/backplane.h"
 #include "backplane/dlpack.h"
 
@@ -63,11 +65,12 @@ TEST(DLPackDevices, R5MemoryOfEveryTypeIsWrappedWithOffsetAndWithoutStrides) {
 TEST(DLPackDevices, ThatAreNotHereAreNotFoundAndTheTensorIsDeleted) {
   float value = 0;
   int64_t shape[1] = {1};
-  for (const auto& [type, id] :
-       {std::pair{kDLVulkan, 2}, std::pair{kDLCUDAManaged, 9}, std::pair{DLDeviceType(77), 0}}) {
+  const std::pair<int32_t, int> absent[] = {{kDLVulkan, 2}, {kDLCUDAManaged, 9}, {77, 0}};
+  for (const auto& [type, id] : absent) {
     int deleted = 0;
     DLManagedTensor managed{};
-    managed.dl_tensor = {&value, {type, id}, 1, {kDLFloat, 32, 1}, shape, nullptr, 0};
+    managed.dl_tensor = {&value, {kDLCPU, id}, 1, {kDLFloat, 32, 1}, shape, nullptr, 0};
+    std::memcpy(&managed.dl_tensor.device.device_type, &type, sizeof type);  // 77 is in no enumeration
     managed.manager_ctx = &deleted;
     managed.deleter = Deleter::count;
     try {
