@@ -213,6 +213,7 @@ struct Derivation {
   const char* name;
   Tensor (*derive)(const Tensor& bad);
 };
+// NOLINTNEXTLINE(readability-identifier-naming): googletest's name
 void PrintTo(const Derivation& derivation, std::ostream* out) { *out << derivation.name; }
 Tensor on_stream_of(const Device& device, const std::function<Tensor()>& work) {
   const Stream stream(device);
