@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "backplane/ops.h"
+#include "backplane/stream.h"
 
 namespace backplane::inline v0::nn::parallel {
 
@@ -34,7 +35,8 @@ Tensor Replicas::operator()(const Tensor& batch) const {
       const auto at = static_cast<size_t>(i);
       try {
         outputs[at] = (*replicas_[at])(batch.slice(0, part).to(devices_[at]));
-        devices_[at].synchronize();
+        // Not the device: its failures of other work are none of this call's.
+        outputs[at].ready().wait();
       } catch (...) {
         failures[at] = std::current_exception();
       }
