@@ -110,4 +110,13 @@ TEST(Digits, AFolderWithoutTheDataIsAnError) {
   EXPECT_NE(run((kBin / "backplane-digits").string() + " " + folder.path().string()).code, 0);
 }
 
+TEST(Digits, HelpIsGivenAndAnOptionThatItDoesNotKnowIsNoFolder) {
+  const Output help = run((kBin / "backplane-digits").string() + " --help");
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.text, HasSubstr("Usage: backplane-digits [DATA-FOLDER]"));
+  const Output unknown = run((kBin / "backplane-digits").string() + " --frobnicate 2>&1");
+  EXPECT_NE(unknown.code, 0);
+  EXPECT_THAT(unknown.text, HasSubstr("Usage"));
+}
+
 }  // namespace

@@ -90,6 +90,27 @@ TEST_P(Streams, EventsCompleteAndCallBack) {
   EXPECT_TRUE(stream.idle());
 }
 
+TEST_P(Streams, HandlesThatWereMovedFromAreAnErrorAndNotACrash) {
+  Stream stream(device());
+  const Stream other = std::move(stream);
+  Event event = other.record();
+  const Event same = std::move(event);
+  // NOLINTBEGIN(bugprone-use-after-move): what is tested
+  EXPECT_THROW(stream.record(), Error);
+  EXPECT_THROW(stream.idle(), Error);
+  EXPECT_THROW(stream.wait(same), Error);
+  EXPECT_THROW(stream.synchronize(), Error);
+  EXPECT_THROW(stream.native(), Error);
+  EXPECT_THROW(const StreamGuard guard(stream), Error);
+  EXPECT_THROW(other.wait(event), Error);
+  EXPECT_THROW(event.complete(), Error);
+  EXPECT_THROW(event.wait(), Error);
+  EXPECT_THROW(event.on_complete([] {}), Error);
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_THROW(same.on_complete({}), Error);
+  EXPECT_NO_THROW(same.wait());
+}
+
 TEST_P(Streams, AnIndexOutOfRangeSurfacesAtTheReadAndStaysWithTheResult) {
   const Tensor x = arange(4, float32, device());
   const Tensor bad = take(x, tensor({1, 7}, device()));

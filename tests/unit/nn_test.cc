@@ -3,6 +3,7 @@
 // Layers against direct loops in float64, and what modules promise about parameters and devices.
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "devices.h"
 
@@ -239,6 +240,52 @@ TEST(NetworksOnTwoDevices, ASplitBatchGivesTheOutputsOfOneDevice) {
     expect_close(got, values(want), 1e-6);
   }
   EXPECT_FALSE(replicas[0].parameters()[0].shares_memory_with(net.parameters()[0]));
+}
+
+TEST_P(Networks, ReplicasFailForNoWorkButTheirOwn) {
+  const Tensor bad = take(ones({3}, device()), tensor({5}, device()));
+  EXPECT_THROW(bad.to_vector<float>(), Error);
+  const auto replicas = nn::parallel::replicate(nn::Linear(2, 2), {device(), device()});
+  EXPECT_EQ(replicas(ones({3, 2}, device())).shape(), (Shape{3, 2}));
+  EXPECT_THROW(device().synchronize(), Error) << "the failure is still there for whoever synchronises";
+
+  const auto embeddings = nn::parallel::replicate(nn::Embedding(4, 2), {device(), device()});
+  EXPECT_THROW(embeddings(tensor({1, 9}, device())).to_vector<float>(), Error);
+  EXPECT_THROW(device().synchronize(), Error);
+}
+
+TEST_P(Networks, AnUndefinedTensorInAStateIsNamed) {
+  nn::Linear layer(3, 2);
+  nn::StateDict state = layer.state_dict();
+  state["bias"] = Tensor();
+  try {
+    layer.load_state_dict(state);
+    FAIL() << "loaded";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("bias: an undefined tensor given"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_P(Networks, AWindowWiderThanAllNumbersIsTooWide) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const nn::Conv2d layer(1, 1, {3, 3}, {.dilation = {kMost, kMost}}, {.device = device()});
+  try {
+    layer(ones({1, 1, 4, 4}, device()));
+    FAIL() << "computed";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("Conv2d: a window of 3 elements"), 0u) << error.what();
+  }
+}
+
+TEST_P(Networks, AWeightThatDoesNotFitIsShownAsItIs) {
+  const nn::Linear layer(3, 2, true, {.device = device()});
+  try {
+    layer(ones({5, 4}, device()));
+    FAIL() << "computed";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("float32 (2, 3)"), std::string::npos) << error.what();
+  }
 }
 
 BACKPLANE_ON_EACH_DEVICE(Networks);

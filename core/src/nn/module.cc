@@ -58,6 +58,10 @@ void Module::load_state_dict(const StateDict& state) {
       continue;
     }
     const Tensor& given = found->second;
+    if (!given.defined()) {
+      add(fmt::format("{}: an undefined tensor given", name));
+      continue;
+    }
     if (!(given.shape() == tensor.shape()))
       add(fmt::format("{}: shape {} in the network, {} given", name, tensor.shape().str(),
                       given.shape().str()));

@@ -18,12 +18,13 @@ struct Window {
 };
 
 int64_t positions(const char* what, int64_t length, const Window& w, int i) {
-  const int64_t reach = w.dilation[i] * (w.size[i] - 1) + 1;
-  if (length < reach)
-    throw Error(
-        ErrorCode::InvalidArgument,
-        fmt::format("{}: a window of {} elements on {} of them (padding included)", what, reach, length));
-  return (length - reach) / w.stride[i] + 1;
+  int64_t reach = 0;
+  const bool fits = !__builtin_mul_overflow(w.dilation[i], w.size[i] - 1, &reach) && reach < length;
+  if (!fits)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: a window of {} elements, {} apart, on {} elements (padding included)", what,
+                            w.size[i], w.dilation[i], length));
+  return (length - reach - 1) / w.stride[i] + 1;
 }
 
 void check_window(const char* what, const Window& w) {

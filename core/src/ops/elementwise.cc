@@ -49,7 +49,7 @@ DType promoted(const ElementwiseOp& op, const Term& a, const Term& b) {
 }
 
 Value convert(ProgramWriter& program, const Term& term, DType type) {
-  return term.is_number ? program.scalar(type, term.number.as(type)) : program.cast(term.value, type);
+  return term.is_number ? program.number(type, term.number) : program.cast(term.value, type);
 }
 
 Term term_of(TensorProgram& program, const Operand& operand) {

@@ -88,7 +88,7 @@ void launch_dense(const ElementwiseOp& op, const Call& call, const TensorImpl& r
   set_dense(launch, result);
   set_dense(launch, *call.first);
   if (call.second != nullptr) set_dense(launch, *call.second);
-  if (call.scalar != nullptr) launch.add_scalar(call.scalar->as(call.first->dtype));
+  if (call.scalar != nullptr) launch.add_scalar(element_of(*call.scalar, call.first->dtype, op.name));
   launch.args.rank = 1;
   launch.args.shape[0] = result.size;
   launch.run(device, kernel, plugin::Family::Elementwise);

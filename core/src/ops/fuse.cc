@@ -34,7 +34,7 @@ Expr binary_expr(const ElementwiseOp& op, const ExprOperand& a, const ExprOperan
 }
 
 Value convert(TensorProgram& program, const ExprOperand& operand, DType type) {
-  if (operand.expr() == nullptr) return program.scalar(type, operand.number().as(type));
+  if (operand.expr() == nullptr) return program.number(type, operand.number());
   return program.cast({operand.expr()->slot(), operand.expr()->dtype()}, type);
 }
 

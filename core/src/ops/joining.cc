@@ -97,7 +97,7 @@ Tensor triangle(const char* what, const Tensor& x, int k, bool lower) {
   const Value row = program.input(*rows.impl());
   const Value column = program.input(*columns.impl());
   const Value distance = program.apply(ScalarOp::subtract, DType::Int64, column, row);
-  const Value bound = program.scalar(DType::Int64, Scalar(static_cast<int64_t>(k)).as(DType::Int64));
+  const Value bound = program.number(DType::Int64, k);
   const Value inside =
       program.apply(lower ? ScalarOp::less_equal : ScalarOp::greater_equal, DType::Bool, distance, bound);
   const Value zero = program.scalar(t.dtype, plugin::Scalar{});
@@ -125,6 +125,7 @@ std::vector<Tensor> broadcast_arrays(const std::vector<Tensor>& tensors) {
   for (const Tensor& t : tensors)
     shape = internal::broadcast_shapes(shape, impl_of(t, "broadcast_arrays").shape, "broadcast_arrays");
   std::vector<Tensor> result;
+  result.reserve(tensors.size());
   for (const Tensor& t : tensors) result.push_back(t.broadcast_to(shape));
   return result;
 }
@@ -166,6 +167,7 @@ std::vector<Tensor> split(const Tensor& x, int parts, int axis) {
                 fmt::format("split: {} parts of axis {} of {}", parts, axis, internal::describe(*x.impl())));
   std::vector<Tensor> result;
   const int64_t size = shape[axis] / parts;
+  result.reserve(static_cast<size_t>(parts));
   for (int i = 0; i < parts; ++i) result.push_back(x.slice(axis, {i * size, (i + 1) * size}));
   return result;
 }
@@ -220,10 +222,12 @@ Tensor roll(const Tensor& x, const Shape& shift, const Shape& axes) {
 
 Tensor repeat(const Tensor& x, int64_t repeats, std::optional<int> axis) {
   if (repeats < 0) throw Error(ErrorCode::InvalidArgument, fmt::format("repeat: {} times", repeats));
+  const internal::TensorImpl& t = impl_of(x, "repeat");
   if (!axis) return repeat(x.reshape({-1}), repeats, 0);
-  const int at = normalize_axis(*axis, impl_of(x, "repeat"), "repeat");
+  const int at = normalize_axis(*axis, t, "repeat");
   Shape shape = x.shape();
   shape.insert(at + 1, repeats);
+  internal::checked_size(shape, t.dtype, "repeat");
   const Tensor wide = x.expand_dims(at + 1).broadcast_to(shape);
   shape.erase(at + 1);
   if (__builtin_mul_overflow(shape[at], repeats, &shape[at]))
@@ -234,6 +238,7 @@ Tensor repeat(const Tensor& x, int64_t repeats, std::optional<int> axis) {
 
 // Repetitions broadcast as in NumPy: the shorter of shape and repetitions gets leading ones.
 Tensor tile(const Tensor& x, const Shape& repetitions) {
+  impl_of(x, "tile");
   Tensor base = x;
   Shape times = repetitions;
   while (base.rank() < times.rank()) base = base.expand_dims(0);
@@ -254,6 +259,7 @@ Tensor tile(const Tensor& x, const Shape& repetitions) {
 }
 
 Tensor pad(const Tensor& x, const Shape& before, const Shape& after, Scalar value) {
+  impl_of(x, "pad");
   const Tensor result = full(internal::padded_shape(x, before, after), value, x.dtype(), x.device());
   Tensor inside = result;
   for (int i = 0; i < x.rank(); ++i) inside = inside.slice(i, {before[i], before[i] + x.size(i)});

@@ -162,8 +162,12 @@ LinearParts linear_parts(const Tensor& x, const Tensor& weight, const Tensor& bi
   if (w.shape.rank() != 2)
     throw Error(ErrorCode::InvalidArgument,
                 fmt::format("linear: the weight is {}, not (out, in)", describe(w)));
+  const TensorImpl& in = impl_of(x, "linear");
+  check_same_device(in, w, "linear");
+  // Here, and not as a product, which would show the weight transposed.
+  if (in.shape.empty() || in.shape[in.shape.rank() - 1] != w.shape[1]) mismatch("linear", in, w);
   if (bias.defined()) {
-    check_same_device(impl_of(x, "linear"), *bias.impl(), "linear");
+    check_same_device(in, *bias.impl(), "linear");
     if (bias.rank() != 1 || bias.size() != w.shape[0])
       throw Error(ErrorCode::InvalidArgument,
                   fmt::format("linear: the bias is {}, the weight {}", describe(*bias.impl()), describe(w)));
@@ -247,10 +251,12 @@ const Tensor& linear_out(const Tensor& result, const Tensor& x, const Tensor& we
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
-  if (a.rank() != 1 || b.rank() != 1)
-    throw Error(ErrorCode::InvalidArgument,
-                fmt::format("outer: {} and {} are not both vectors", internal::describe(*a.impl()),
-                            internal::describe(*b.impl())));
+  const internal::TensorImpl& x = impl_of(a, "outer");
+  const internal::TensorImpl& y = impl_of(b, "outer");
+  internal::check_same_device(x, y, "outer");
+  if (x.shape.rank() != 1 || y.shape.rank() != 1)
+    throw Error(ErrorCode::InvalidArgument, fmt::format("outer: {} and {} are not both vectors",
+                                                        internal::describe(x), internal::describe(y)));
   return multiply(a.expand_dims(1), b);
 }
 

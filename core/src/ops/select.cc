@@ -14,7 +14,7 @@ DType type_of(const Operand& operand, DType with, const char* what) {
 }
 
 Value argument(TensorProgram& program, const Operand& operand, DType type) {
-  if (operand.tensor() == nullptr) return program.scalar(type, operand.scalar().as(type));
+  if (operand.tensor() == nullptr) return program.number(type, operand.scalar());
   return program.cast(program.input(impl_of(*operand.tensor(), program.label())), type);
 }
 
@@ -72,7 +72,7 @@ Value fma_value(TensorProgram& program, const Tensor& a, const Operand& b, const
 Value leaky_relu_value(TensorProgram& program, const Tensor& x, double negative_slope) {
   const DType type = floating(impl_of(x, "leaky_relu").dtype);
   const Value value = argument(program, x, type);
-  const Value slope = program.scalar(type, Scalar(negative_slope).as(type));
+  const Value slope = program.number(type, negative_slope);
   return program.apply(ScalarOp::leaky_relu, type, value, slope);
 }
 

@@ -133,11 +133,13 @@ const Tensor& searchsorted_out(const Tensor& result, const Tensor& sorted, const
 }
 
 Tensor unique_values(const Tensor& x) {
+  impl_of(x, "unique_values");
   const Tensor sorted = sort(x.reshape({-1}));
   return index(sorted, internal::group_starts(sorted));
 }
 
 std::pair<Tensor, Tensor> unique_counts(const Tensor& x) {
+  impl_of(x, "unique_counts");
   const Tensor sorted = sort(x.reshape({-1}));
   const Tensor starts = nonzero(internal::group_starts(sorted))[0];
   const Tensor ends =

@@ -3,6 +3,7 @@
 
 #include "backplane/kernel.h"
 #include "stream/launch.h"
+#include "tensor/program.h"
 #include "tensor/tensor_impl.h"
 
 namespace backplane::inline v0 {
@@ -77,7 +78,8 @@ void Kernel::operator()(const std::vector<Tensor>& tensors, const std::vector<Sc
   launch.outputs = static_cast<uint32_t>(source_.results);
   for (size_t i = 0; i < tensors.size(); ++i)
     add_tensor(launch, tensors[i], device_, static_cast<int>(i) < source_.results, source_.entry);
-  for (size_t i = 0; i < numbers.size(); ++i) launch.add_scalar(numbers[i].as(source_.scalars[i]));
+  for (size_t i = 0; i < numbers.size(); ++i)
+    launch.add_scalar(internal::element_of(numbers[i], source_.scalars[i], launch.args.label));
   set_grid(launch, global, group, source_.entry);
   launch.run(*device_.state(), kernel_, plugin::Family::Source);
 }

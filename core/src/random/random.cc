@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "backplane/ops/elementwise.h"
 #include "backplane/ops/sorting.h"
 #include "stream/launch.h"
+#include "tensor/program.h"
 #include "tensor/tensor_impl.h"
 
 namespace backplane::internal {
@@ -62,10 +64,21 @@ void require(bool condition, const char* what, const std::string& why) {
   if (!condition) throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", what, why));
 }
 
+double largest(DType type) {
+  if (type == DType::Float16) return 65504;
+  if (type == DType::BFloat16) return 0x1.fep127;
+  return type == DType::Float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
 Draw uniform_draw(DType type, Seed seed, double low, double high) {
   require(is_floating(type), "uniform", fmt::format("{} is not a floating type", to_string(type)));
   require(std::isfinite(high - low) && low <= high, "uniform",
           fmt::format("no numbers in [{}, {})", low, high));
+  // The width is computed in the type (float32 for narrower ones): an infinite one would give one number
+  // only.
+  const double most = largest(type), widest = largest(type == DType::Float64 ? type : DType::Float32);
+  require(low >= -most && high <= most && high - low <= widest, "uniform",
+          fmt::format("[{}, {}) is wider than {}", low, high, to_string(type)));
   return {"uniform", RandomOp::Uniform, seed, real(low), real(high)};
 }
 
@@ -80,8 +93,8 @@ Draw integer_draw(DType type, Seed seed, int64_t low, int64_t high) {
   require(is_integer(type), "integers", fmt::format("{} is not an integer type", to_string(type)));
   require(low < high, "integers", fmt::format("no numbers in [{}, {})", low, high));
   Draw draw{"integers", RandomOp::Integers, seed};
-  draw.first = Scalar(low).as(type);
-  Scalar(high - 1).as(type);
+  draw.first = element_of(low, type, "integers");
+  element_of(high - 1, type, "integers");
   draw.second.u = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   return draw;
 }
@@ -93,6 +106,7 @@ namespace backplane::inline v0 {
 
 using internal::draw_anywhere;
 using internal::draw_into;
+using internal::impl_of;
 
 Tensor uniform(const Shape& shape, Seed seed, double low, double high, DType type, const Device& device) {
   const auto draw = internal::uniform_draw(type, seed, low, high);
@@ -101,7 +115,7 @@ Tensor uniform(const Shape& shape, Seed seed, double low, double high, DType typ
   return result;
 }
 const Tensor& uniform_out(const Tensor& result, Seed seed, double low, double high) {
-  draw_anywhere(result, internal::uniform_draw(result.dtype(), seed, low, high));
+  draw_anywhere(result, internal::uniform_draw(impl_of(result, "uniform").dtype, seed, low, high));
   return result;
 }
 
@@ -113,7 +127,7 @@ Tensor normal(const Shape& shape, Seed seed, double mean, double deviation, DTyp
   return result;
 }
 const Tensor& normal_out(const Tensor& result, Seed seed, double mean, double deviation) {
-  draw_anywhere(result, internal::normal_draw(result.dtype(), seed, mean, deviation));
+  draw_anywhere(result, internal::normal_draw(impl_of(result, "normal").dtype, seed, mean, deviation));
   return result;
 }
 
@@ -124,7 +138,7 @@ Tensor integers(const Shape& shape, Seed seed, int64_t low, int64_t high, DType 
   return result;
 }
 const Tensor& integers_out(const Tensor& result, Seed seed, int64_t low, int64_t high) {
-  draw_anywhere(result, internal::integer_draw(result.dtype(), seed, low, high));
+  draw_anywhere(result, internal::integer_draw(impl_of(result, "integers").dtype, seed, low, high));
   return result;
 }
 
@@ -136,7 +150,8 @@ Tensor bernoulli(const Shape& shape, Seed seed, double probability, const Device
 const Tensor& bernoulli_out(const Tensor& result, Seed seed, double probability) {
   internal::require(probability >= 0 && probability <= 1, "bernoulli",
                     fmt::format("probability {}", probability));
-  return less_out(result, uniform(result.shape(), seed, 0, 1, float32, result.device()), probability);
+  const internal::TensorImpl& r = impl_of(result, "bernoulli");
+  return less_out(result, uniform(r.shape, seed, 0, 1, float32, result.device()), probability);
 }
 
 Tensor permutation(int64_t n, Seed seed, const Device& device) {

@@ -12,6 +12,14 @@ void run_and_delete(void* context, plugin::Status) noexcept {
   (*function)();
 }
 
+// A handle whose state was moved to another one is an error, not a crash.
+template <typename State>
+State& valid(const std::shared_ptr<State>& state, const char* what) {
+  if (state == nullptr)
+    throw Error(ErrorCode::InvalidArgument, std::string(what) + ": the handle has been moved from");
+  return *state;
+}
+
 }  // namespace
 
 Stream::Stream(const Device& device, int priority)
@@ -34,41 +42,46 @@ Stream Stream::wrap(const Device& device, void* native) {
 Device Stream::device() const noexcept { return Device(&state_->device); }
 
 Event Stream::record() const {
-  state_->device.ensure_ready();
+  valid(state_, "Stream::record").device.ensure_ready();
   return Event(std::make_shared<internal::EventState>(internal::EventState{state_, state_->last_ticket()}));
 }
 
 void Stream::wait(const Event& event) const {
-  state_->device.ensure_ready();
-  state_->wait_for({event.state()->stream.get(), event.state()->ticket});
+  valid(state_, "Stream::wait").device.ensure_ready();
+  const internal::EventState& awaited = valid(event.state(), "Stream::wait");
+  state_->wait_for({awaited.stream.get(), awaited.ticket});
 }
 
 bool Stream::idle() const {
-  state_->device.ensure_ready();
+  valid(state_, "Stream::idle").device.ensure_ready();
   return state_->complete(state_->last_ticket());
 }
 
-void Stream::synchronize(std::chrono::nanoseconds timeout) const { state_->synchronize(timeout); }
+void Stream::synchronize(std::chrono::nanoseconds timeout) const {
+  valid(state_, "Stream::synchronize").synchronize(timeout);
+}
 
 void* Stream::native() const {
-  state_->device.ensure_ready();
+  valid(state_, "Stream::native").device.ensure_ready();
   void* handle = nullptr;
   state_->device.check(state_->stream->native_handle(&handle), "native stream");
   return handle;
 }
 
-bool Event::complete() const { return state_->stream->complete(state_->ticket); }
+bool Event::complete() const { return valid(state_, "Event::complete").stream->complete(state_->ticket); }
 
 void Event::wait(std::chrono::nanoseconds timeout) const {
-  state_->stream->synchronize(state_->ticket, timeout);
+  valid(state_, "Event::wait").stream->synchronize(state_->ticket, timeout);
 }
 
 void Event::on_complete(std::function<void()> function) const {
-  state_->stream->on_complete(state_->ticket, run_and_delete, new std::function<void()>(std::move(function)));
+  if (!function) throw Error(ErrorCode::InvalidArgument, "Event::on_complete: no function");
+  valid(state_, "Event::on_complete")
+      .stream->on_complete(state_->ticket, run_and_delete, new std::function<void()>(std::move(function)));
 }
 
 StreamGuard::StreamGuard(const Stream& stream)
-    : previous_(internal::set_current_stream(stream.state()->device, stream.state())),
+    : previous_(internal::set_current_stream(valid(stream.state(), "StreamGuard").device, stream.state())),
       device_(&stream.state()->device) {}
 
 StreamGuard::~StreamGuard() { internal::set_current_stream(*device_, std::move(previous_)); }

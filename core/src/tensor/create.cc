@@ -42,7 +42,8 @@ void fill_range(const TensorImpl& result, bool integers, Scalar start, Scalar st
                      : Device(&result.device()).supports(DType::Float64) ? DType::Float64
                                                                          : DType::Float32;
   const auto raw = [&](Scalar s) {
-    return integers ? int_scalar(s.as(DType::Int64).i) : float_scalar(s.to_double());
+    return integers ? int_scalar(internal::element_of(s, DType::Int64, label).i)
+                    : float_scalar(s.to_double());
   };
   const auto index = program.cast(program.apply(internal::ScalarOp::iota, DType::Int64), type);
   const auto scaled =
@@ -62,15 +63,16 @@ int64_t range_count(Scalar start, Scalar stop, Scalar step, bool integers) {
       throw Error(ErrorCode::InvalidArgument, "arange: the range has no end or too many elements");
     return count > 0 ? static_cast<int64_t>(count) : 0;
   }
-  const Wide span = static_cast<Wide>(stop.as(DType::Int64).i) - start.as(DType::Int64).i;
-  const Wide width = step.as(DType::Int64).i;
+  const auto bound = [](Scalar s) { return internal::element_of(s, DType::Int64, "arange").i; };
+  const Wide span = static_cast<Wide>(bound(stop)) - bound(start);
+  const Wide width = bound(step);
   const Wide count = width > 0 ? (span + width - 1) / width : (span + width + 1) / width;
   if (count > INT64_MAX / 8) throw Error(ErrorCode::InvalidArgument, "arange: too many elements");
   return count > 0 ? static_cast<int64_t>(count) : 0;
 }
 
 Tensor make_filled(const char* what, const Shape& shape, Scalar value, DType type, const Device& device) {
-  value.as(type);  // before memory is taken
+  internal::element_of(value, type, what);  // before memory is taken
   Tensor result = make_tensor(*device.state(), shape, type, what);
   internal::fill_with(*result.impl(), value, what);
   return result;
@@ -137,12 +139,15 @@ Tensor linspace(double start, double stop, int64_t count, DType type, const Devi
 }
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, int k, DType type, const Device& device) {
-  Tensor result = zeros({rows, columns.value_or(rows)}, type, device);
+  Tensor result = make_filled("eye", {rows, columns.value_or(rows)}, 0, type, device);
   result.diagonal(k).fill(1);
   return result;
 }
 
 Tensor from_host(const void* data, const Shape& shape, DType type, const Device& device) {
+  if (data == nullptr && internal::checked_size(shape, type, "from_host") != 0)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("from_host: a null pointer for shape {}", shape.str()));
   Tensor result = make_tensor(*device.state(), shape, type, "from_host");
   internal::write_bytes(*result.impl()->storage, 0, data, result.nbytes());
   return result;

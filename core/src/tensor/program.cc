@@ -15,6 +15,14 @@ namespace {
 
 }  // namespace
 
+plugin::Scalar element_of(Scalar number, DType type, const char* label) {
+  try {
+    return number.as(type);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", label, error.what()));
+  }
+}
+
 Value ProgramWriter::input(DType type) {
   if (program_.input_count == plugin::kMaxInputs) too_long(label_, "inputs", plugin::kMaxInputs);
   program_.input_types[program_.input_count] = type;
@@ -140,7 +148,7 @@ void convert_into(const TensorImpl& result, const TensorImpl& source, const char
 
 void fill_with(const TensorImpl& result, Scalar value, const char* label) {
   TensorProgram program(label);
-  program.run_into(result, program.scalar(result.dtype, value.as(result.dtype)));
+  program.run_into(result, program.number(result.dtype, value));
 }
 
 }  // namespace backplane::internal

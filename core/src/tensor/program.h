@@ -24,6 +24,9 @@ struct Value {
   DType type = DType::Float32;
 };
 
+// The number as an element of `type`. InvalidArgument, naming the operator, when that cannot hold it.
+plugin::Scalar element_of(Scalar number, DType type, const char* label);
+
 // A plugin::Program under construction, with no tensors attached. InvalidArgument when it grows beyond the
 // boundary's limits.
 class ProgramWriter {
@@ -32,6 +35,7 @@ class ProgramWriter {
 
   Value input(DType type);
   Value scalar(DType type, plugin::Scalar value);
+  Value number(DType type, Scalar value) { return scalar(type, element_of(value, type, label_)); }
   Value apply(ScalarOp op, DType result, Value a = {}, Value b = {}, Value c = {});
   Value cast(Value value, DType type) {
     return value.type == type ? value : apply(ScalarOp::cast, type, value);

@@ -17,6 +17,16 @@ namespace backplane::inline v0 {
 using internal::impl_of;
 using internal::TensorImpl;
 
+namespace {
+
+void refuse_null(const void* host, const TensorImpl& tensor, const char* what) {
+  if (host == nullptr && tensor.size != 0)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("{}: a null pointer for {}", what, internal::describe(tensor)));
+}
+
+}  // namespace
+
 const Shape& Tensor::shape() const { return impl_of(*this, "shape").shape; }
 const Strides& Tensor::strides() const { return impl_of(*this, "strides").strides; }
 int Tensor::rank() const { return impl_of(*this, "rank").shape.rank(); }
@@ -91,6 +101,7 @@ void Tensor::copy_to_host(void* destination, uint64_t bytes) const {
   if (bytes != t.nbytes())
     throw Error(ErrorCode::InvalidArgument, fmt::format("copy_to_host: room for {} bytes, but {} has {}",
                                                         bytes, internal::describe(t), t.nbytes()));
+  refuse_null(destination, t, "copy_to_host");
   const Tensor packed = contiguous();
   internal::read_bytes(destination, *packed.impl()->storage, packed.impl()->byte_offset(), bytes);
 }
@@ -101,6 +112,7 @@ void Tensor::copy_from_host(const void* source, uint64_t bytes) const {
   if (bytes != t.nbytes())
     throw Error(ErrorCode::InvalidArgument, fmt::format("copy_from_host: {} bytes, but {} has {}", bytes,
                                                         internal::describe(t), t.nbytes()));
+  refuse_null(source, t, "copy_from_host");
   if (t.contiguous) return internal::write_bytes(*t.storage, t.byte_offset(), source, bytes);
   const Tensor packed = internal::make_tensor(t.device(), t.shape, t.dtype, "copy_from_host");
   internal::write_bytes(*packed.impl()->storage, 0, source, bytes);

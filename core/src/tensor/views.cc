@@ -203,7 +203,7 @@ Tensor Tensor::squeeze(std::optional<int> axis) const {
 
 Tensor Tensor::broadcast_to(const Shape& shape) const {
   const TensorImpl& t = impl_of(*this, "broadcast_to");
-  internal::checked_size(shape, DType::Bool, "broadcast_to");
+  internal::checked_size(shape, t.dtype, "broadcast_to");
   const std::optional<Shape> common = internal::common_shape(t.shape, shape);
   if (shape.rank() < t.shape.rank() || !common || !(*common == shape))
     throw Error(ErrorCode::InvalidArgument,
@@ -232,7 +232,7 @@ Tensor Tensor::diagonal(int k) const {
 
 Tensor Tensor::as_strided(const Shape& shape, const Strides& strides, int64_t offset) const {
   const TensorImpl& t = impl_of(*this, "as_strided");
-  const int64_t size = internal::checked_size(shape, DType::Bool, "as_strided");
+  const int64_t size = internal::checked_size(shape, t.dtype, "as_strided");
   const auto available = static_cast<int64_t>(t.storage->bytes() / t.itemsize());
   bool inside = shape.rank() == strides.rank() && offset >= 0;
   int64_t low = offset, high = offset;

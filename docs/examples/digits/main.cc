@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,22 @@ Score score(const bp::Device& device, const fs::path& data) {
   return result;
 }
 
+constexpr const char* kUsage =
+    "Reads handwritten digits with a trained network on every device.\n"
+    "Usage: backplane-digits [DATA-FOLDER]\n\n"
+    "Without a folder the digits that came with the program are read. The exit code is 0 when every device "
+    "that\n"
+    "can do it reads them rightly.\n";
+
+// Answers what is no folder: 0 for help, 1 for what is not understood.
+std::optional<int> answer_options(int count, char** values) {
+  const std::string first = count > 1 ? values[1] : "";
+  const bool help = first == "-h" || first == "--help";
+  if (!help && count <= 2 && first.rfind('-', 0) != 0) return {};
+  fmt::print(help ? stdout : stderr, "{}", kUsage);
+  return help ? 0 : 1;
+}
+
 fs::path data_folder(int count, char** values) {
   if (count > 1) return values[1];
   return fs::read_symlink("/proc/self/exe").parent_path() / BACKPLANE_DIGITS_DATA;
@@ -110,6 +127,7 @@ bool print_line(const bp::Device& device, const fs::path& data, int* computed) {
 }  // namespace
 
 int main(int count, char** values) {
+  if (const auto code = answer_options(count, values)) return *code;
   try {
     const fs::path data = data_folder(count, values);
     fmt::print("{:<10} {:>11}   {:>10}   {:>12}   {}\n", "Device", "Right", "Error", "Images/s", "Hardware");

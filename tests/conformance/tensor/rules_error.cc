@@ -41,6 +41,8 @@ void sizes_are_checked(const Device& device) {
                  zeros({int64_t{1} << 33, int64_t{1} << 33}, device);
                },
                {"8589934592"});
+  expect_error("eye", kInvalid, [&] { eye(-1, {}, 0, float32, device); }, {"eye", "-1"});
+  expect_error("repeat", kInvalid, [&] { repeat(ones({2}, device), INT64_MAX); }, {"repeat", "float32"});
   expect_error("overflow of bytes only", kInvalid, [&] { empty({int64_t{1} << 61}, float64, device); });
   expect_error("arange of too many", kInvalid, [&] { arange(0.0, 1e30, 1.0, float32, device); }, {"arange"});
   expect_error("broadcast_to", kInvalid, [&] {
@@ -73,7 +75,7 @@ void axes_and_indices_are_checked(const Device& device) {
 
 void types_are_checked(const Device& device) {
   const Tensor x = ones({2}, device);
-  expect_error("bitwise_and of float32", kInvalid, [&] { x& x; }, {"bitwise_and", "float32"});
+  expect_error("bitwise_and of float32", kInvalid, [&] { bitwise_and(x, x); }, {"bitwise_and", "float32"});
   expect_error("shift of float32", kInvalid, [&] { x << 1; }, {"bitwise_left_shift", "float32"});
   expect_error("signbit of int32", kInvalid, [&] { signbit(ones({2}, int32, device)); },
                {"signbit", "int32"});
@@ -81,11 +83,15 @@ void types_are_checked(const Device& device) {
   expect_error("subtract of bool", kInvalid,
                [&] {
                  const Tensor b = ones({2}, boolean, device);
-                 b - b;
+                 subtract(b, b);
                },
                {"subtract", "bool"});
   expect_error("a number that the type does not hold", kInvalid, [&] { full({2}, 300, uint8, device); },
-               {"300", "uint8"});
+               {"full", "300", "uint8"});
+  expect_error("an operand that the type does not hold", kInvalid, [&] { ones({2}, int8, device) + 1000; },
+               {"add", "1000", "int8"});
+  expect_error("integers past the type", kInvalid, [&] { integers({2}, 1, 0, 300, uint8, device); },
+               {"integers", "299", "uint8"});
   expect_error("data of another type", kInvalid, [&] { x.data<int32_t>(); });
   expect_error("a random draw of int32", kInvalid, [&] { uniform({2}, 1, 0, 1, int32, device); },
                {"uniform", "int32"});
@@ -102,6 +108,23 @@ void an_undefined_tensor_is_an_error(const Device& device) {
   expect_error("copy_to", kInvalid, [&] { none.copy_to(device); });
   expect_error("add into it", kInvalid, [&] { add_out(none, ones({2}, device), 1); });
   expect_error("concat", kInvalid, [&] { concat({ones({2}, device), none}); });
+  expect_error("outer", kInvalid, [&] { outer(ones({2}, device), none); }, {"outer"});
+  expect_error("repeat", kInvalid, [&] { repeat(none, 2); }, {"repeat"});
+  expect_error("tile", kInvalid, [&] { tile(none, {2}); }, {"tile"});
+  expect_error("pad", kInvalid, [&] { pad(none, {1}, {1}); }, {"pad"});
+  expect_error("unique_values", kInvalid, [&] { unique_values(none); }, {"unique_values"});
+  expect_error("uniform", kInvalid, [&] { uniform_out(none, 1); }, {"uniform"});
+  expect_error("bernoulli", kInvalid, [&] { bernoulli_out(none, 1, 0.5); }, {"bernoulli"});
+  expect_working(device);
+}
+
+void a_null_pointer_is_an_error(const Device& device) {
+  const Tensor x = ones({2}, device);
+  expect_error("copy_to_host", kInvalid, [&] { x.copy_to_host(nullptr, 8); }, {"copy_to_host", "(2,)"});
+  expect_error("copy_from_host", kInvalid, [&] { x.copy_from_host(nullptr, 8); }, {"copy_from_host"});
+  expect_error("from_host", kInvalid, [&] { from_host(nullptr, {2}, float32, device); }, {"from_host"});
+  require(from_host(nullptr, {0}, float32, device).size() == 0, "nothing cannot be copied from nowhere");
+  empty({0}, device).copy_to_host(nullptr, 0);
   expect_working(device);
 }
 
@@ -115,6 +138,7 @@ void add_error_rules(std::vector<Rule>& rules) {
                    {"axes and indices out of range are errors", axes_and_indices_are_checked},
                    {"types that an operator does not take are named", types_are_checked},
                    {"an undefined tensor is an error everywhere", an_undefined_tensor_is_an_error},
+                   {"a null pointer is an error where there are elements", a_null_pointer_is_an_error},
                });
 }
 

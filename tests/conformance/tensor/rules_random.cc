@@ -33,6 +33,7 @@ constexpr Seed kLargestThird{0, 2330056};    // word 2 is 0xffffff45
 void words_are_those_of_the_publication(const Device& device) {
   const std::array<uint32_t, 4> published = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
   std::vector<float> want;
+  want.reserve(std::size(published));
   for (const uint32_t each : published) want.push_back(static_cast<float>(each >> 8) * 0x1p-24f);
   expect_values("uniform", uniform({4}, 0, 0, 1, float32, device), want);
 }
@@ -109,6 +110,23 @@ void uniforms_stay_below_the_upper_end(const Device& device) {
   }
 }
 
+// A width that overflows would give one and the same number.
+void uniforms_refuse_what_their_type_does_not_span(const Device& device) {
+  const auto refused = [&](DType type, double low, double high) {
+    expect_error(to_string(type), ErrorCode::InvalidArgument,
+                 [&] { uniform({4}, 1, low, high, type, device); }, {"uniform", to_string(type)});
+  };
+  refused(float16, 0, 1e5);
+  refused(bfloat16, -3e38, 3e38);
+  refused(float32, -3e38, 3e38);
+  refused(float32, 0, 1e39);
+  const Tensor wide = uniform({1000}, 1, -1.7e38, 1.7e38, float32, device);
+  require(min(wide).item<float>() < -1e38f && max(wide).item<float>() > 1e38f, "the widest draw is narrow");
+  const Tensor half = uniform({1000}, 1, -65504, 65504, float16, device);
+  require(min(half).item<float>() < -5e4f && max(half).item<float>() > 5e4f,
+          "the widest half draw is narrow");
+}
+
 void normals_are_finite_and_normal(const Device& device) {
   for (const DType type : types_of(device)) {
     if (!is_floating(type)) continue;
@@ -143,17 +161,19 @@ void integers_and_permutations_are_what_they_say(const Device& device) {
 }  // namespace
 
 void add_random_rules(std::vector<Rule>& rules) {
-  rules.insert(rules.end(),
-               {
-                   {"the first words are the published ones", words_are_those_of_the_publication},
-                   {"uniforms take Philox's words in order", uniforms_take_the_words_in_order},
-                   {"a draw does not depend on its length (R1)", draws_do_not_depend_on_their_length},
-                   {"draws are bit-equal on every device (R1)", draws_are_equal_on_every_device},
-                   {"uniforms stay below their upper end (R2)", uniforms_stay_below_the_upper_end},
-                   {"normals are finite, and normal (R2)", normals_are_finite_and_normal},
-                   {"integers, permutations and bernoulli are what they say",
-                    integers_and_permutations_are_what_they_say},
-               });
+  rules.insert(
+      rules.end(),
+      {
+          {"the first words are the published ones", words_are_those_of_the_publication},
+          {"uniforms take Philox's words in order", uniforms_take_the_words_in_order},
+          {"a draw does not depend on its length (R1)", draws_do_not_depend_on_their_length},
+          {"draws are bit-equal on every device (R1)", draws_are_equal_on_every_device},
+          {"uniforms stay below their upper end (R2)", uniforms_stay_below_the_upper_end},
+          {"uniforms refuse what their type does not span", uniforms_refuse_what_their_type_does_not_span},
+          {"normals are finite, and normal (R2)", normals_are_finite_and_normal},
+          {"integers, permutations and bernoulli are what they say",
+           integers_and_permutations_are_what_they_say},
+      });
 }
 
 }  // namespace backplane::conformance::tensors
