@@ -19,8 +19,9 @@ class EventObject : public plugin::EventBase {
   ~EventObject() = default;
 };
 
-// A point in a stream's work: a CUevent. What watches one record() keeps that CUevent; the next record() takes
-// another, or the watcher would wait for later work, which may itself wait for what the watcher is to signal.
+// A point in a stream's work: a CUevent. What watches one record() keeps that CUevent; the next record()
+// takes another, or the watcher would wait for later work, which may itself wait for what the watcher is to
+// signal.
 class StreamEvent final : public EventObject {
  public:
   static Status create(std::shared_ptr<Context> context, std::shared_ptr<Watcher> watcher,
