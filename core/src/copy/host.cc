@@ -42,7 +42,10 @@ void write_bytes(Storage& dst, uint64_t dst_offset, const void* src, uint64_t by
     dst.wait_for_host(true);
     const TracedCall call(dst.device().trace_process, "copy", "copy from the host");
     std::memcpy(block.host + dst_offset, src, bytes);
-    if (bytes == dst.bytes()) dst.note_write(*dst.device().default_stream, 0);
+    if (bytes == dst.bytes()) {
+      dst.note_write(*dst.device().default_stream, 0);
+      dst.overwrite_errors({});
+    }
     return;
   }
   StreamState& stream = current_stream(dst.device());
@@ -53,6 +56,7 @@ void write_bytes(Storage& dst, uint64_t dst_offset, const void* src, uint64_t by
     return stream.stream->upload(block.buffer, block.offset + dst_offset, src, bytes);
   });
   dst.note_write(stream, ticket, origins);
+  if (bytes == dst.bytes()) dst.overwrite_errors({});
   finish(stream, ticket);
 }
 

@@ -194,8 +194,12 @@ void copy_bytes(Storage& dst, uint64_t dst_offset, Storage& src, uint64_t src_of
     return;
   }
   dst.device().ensure_ready();
-  if (src.poisoned()) dst.poison(src.errors());
-  if (bytes != 0) copy_by_route(transfer);
+  if (bytes == 0) return;
+  copy_by_route(transfer);
+  if (bytes == dst.bytes())
+    dst.overwrite_errors(src.errors());
+  else if (src.poisoned())
+    dst.poison(src.errors());
 }
 
 Route find_route(DeviceState& from, DeviceState& to) {

@@ -163,6 +163,15 @@ void Storage::poison(const ErrorList& errors) {
   if (!errors_.empty()) flags_.fetch_or(kPoisoned, std::memory_order_release);
 }
 
+void Storage::overwrite_errors(const ErrorList& errors) {
+  if (poisoned()) {
+    const std::lock_guard lock(mutex_);
+    errors_.clear();
+    flags_.fetch_and(static_cast<uint8_t>(~kPoisoned), std::memory_order_release);
+  }
+  if (!errors.empty()) poison(errors);
+}
+
 void Storage::throw_errors() {
   if (flags() == 0) return;
   UseList failing;

@@ -80,10 +80,12 @@ class Storage {
   // the calling thread.
   bool needs_care() const noexcept { return flags() != 0; }
 
-  // Data-dependent failures of the work that made these contents; `poison` adds to them.
+  // Data-dependent failures of the work that made these contents. `poison` adds to them; `overwrite_errors`
+  // puts others in their place, as nothing is left of the old contents.
   bool poisoned() const noexcept { return (flags() & kPoisoned) != 0; }
   ErrorList errors() const;
   void poison(const ErrorList& errors);
+  void overwrite_errors(const ErrorList& errors);
   // Throws the first failure that is known to have happened, of this storage's last write, of what that was
   // made from, or data-dependent; the host has waited for this storage's writes.
   void throw_errors();

@@ -91,6 +91,7 @@ void launch_dense(const ElementwiseOp& op, const Call& call, const TensorImpl& r
   if (call.scalar != nullptr) launch.add_scalar(element_of(*call.scalar, call.first->dtype, op.name));
   launch.args.rank = 1;
   launch.args.shape[0] = result.size;
+  launch.overwrites = result.covers_storage();
   launch.run(device, kernel, plugin::Family::Elementwise);
 }
 
@@ -115,8 +116,7 @@ Tensor run_new(const ElementwiseOp& op, const Call& call) {
   // An operand's shape is known to fit, and the result's elements are no larger than the operand's.
   const TensorImpl& like = *call.first;
   const DType type = result_type(op, call);
-  Tensor result = make_over(
-      Storage::allocate(like.device(), static_cast<uint64_t>(like.size) * size_of(type)), like.shape, type);
+  Tensor result = make_tensor(like.device(), like.shape, like.size, type, op.name);
   launch_dense(op, call, *result.impl());
   return result;
 }

@@ -119,8 +119,12 @@ void Launch::spread_poison(const std::shared_ptr<PendingError>& error) {
     const ErrorList more = storages[i]->errors();
     errors.insert(errors.end(), more.begin(), more.end());
   }
-  if (errors.empty()) return;
-  for (uint32_t i = 0; i < outputs; ++i) storages[i]->poison(errors);
+  for (uint32_t i = 0; i < outputs; ++i) {
+    if (overwrites)
+      storages[i]->overwrite_errors(errors);
+    else if (!errors.empty())
+      storages[i]->poison(errors);
+  }
 }
 
 }  // namespace backplane::internal

@@ -18,6 +18,7 @@ inline constexpr uint32_t kMaxOperands = plugin::kMaxOutputs + 2 * plugin::kMaxI
 struct Launch {
   plugin::LaunchArgs args{};
   uint32_t outputs = 1;
+  bool overwrites = false;  // nothing is left of what the outputs' storages held
   std::array<Storage*, kMaxOperands> storages;
   std::array<plugin::Operand, kMaxOperands> operands;
   std::array<plugin::Scalar, 2 * plugin::kMaxScalars> scalars;

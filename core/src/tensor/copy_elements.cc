@@ -44,6 +44,7 @@ void copy_strided(const TensorImpl& dst, const TensorImpl& src, const char* labe
   launch.add_operand(*dst.storage, dst.byte_offset());
   launch.add_operand(*src.storage, src.byte_offset());
   fill_launch(launch, space);
+  launch.overwrites = dst.covers_storage();
   const auto layout = is_contiguous(space, 2) ? plugin::Layout::Contiguous : plugin::Layout::Strided;
   launch.run(device, device.kernels->get(copy_desc(dst.dtype, layout), label), plugin::Family::Copy);
 }

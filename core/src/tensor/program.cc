@@ -132,6 +132,7 @@ void launch_elementwise(Launch& launch, std::span<const TensorImpl* const> opera
   const int count = static_cast<int>(operands.size());
   simplify(space, count, 0, space.rank, Order::Any);
   fill_launch(launch, space);
+  launch.overwrites = operands.size() == 1 + size_t{program.input_count} && result.covers_storage();
   plugin::KernelDesc desc{};
   desc.struct_size = sizeof desc;
   desc.family = plugin::Family::Elementwise;

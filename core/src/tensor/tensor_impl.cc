@@ -109,8 +109,16 @@ Tensor make_over(Storage* storage, const Shape& shape, DType type) {
 }
 
 Tensor make_tensor(DeviceState& device, const Shape& shape, DType type, const char* what) {
-  const int64_t size = checked_size(shape, type, what);
-  return make_over(Storage::allocate(device, static_cast<uint64_t>(size) * size_of(type)), shape, type);
+  return make_tensor(device, shape, checked_size(shape, type, what), type, what);
+}
+
+Tensor make_tensor(DeviceState& device, const Shape& shape, int64_t size, DType type, const char* what) {
+  try {
+    return make_over(Storage::allocate(device, static_cast<uint64_t>(size) * size_of(type)), shape, type);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::OutOfMemory) throw;
+    throw Error(error.code(), fmt::format("{}: {}", what, error.what()), error.vendor_code());
+  }
 }
 
 Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& strides, int64_t offset,

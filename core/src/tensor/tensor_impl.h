@@ -32,6 +32,8 @@ struct TensorImpl {
   uint64_t itemsize() const noexcept { return size_of(dtype); }
   uint64_t byte_offset() const noexcept { return static_cast<uint64_t>(offset) * itemsize(); }
   uint64_t nbytes() const noexcept { return static_cast<uint64_t>(size) * itemsize(); }
+  // Whether writing every element leaves nothing of what the storage held.
+  bool covers_storage() const noexcept { return contiguous && nbytes() == storage->bytes(); }
 };
 
 // The implementation behind a handle; InvalidArgument, naming `what`, for an undefined tensor.
@@ -46,6 +48,8 @@ bool is_row_major(const Shape& shape, const Strides& strides) noexcept;
 
 // A new row-major tensor with unset elements.
 Tensor make_tensor(DeviceState& device, const Shape& shape, DType type, const char* what);
+// The same for a shape that has been checked already, with its number of elements.
+Tensor make_tensor(DeviceState& device, const Shape& shape, int64_t size, DType type, const char* what);
 
 // A view of `base`'s storage.
 Tensor make_view(const TensorImpl& base, const Shape& shape, const Strides& strides, int64_t offset);
