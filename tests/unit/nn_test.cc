@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers against direct loops in float64, and what modules promise about parameters and devices.
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <limits>
 
 #include "devices.h"
@@ -11,6 +14,7 @@ namespace backplane {
 namespace {
 
 using nn::Pair;
+using testing::HasSubstr;
 using testing_support::OnEachDevice;
 
 class Networks : public OnEachDevice {};
@@ -114,6 +118,29 @@ TEST_P(Networks, AveragesWithoutPaddingCountOnlyTheInput) {
   const Tensor x = ones({1, 1, 4, 4}, device());
   const Tensor y = nn::AvgPool2d({3, 3}, {1, 1}, {1, 1}, false)(x);
   for (double v : values(y)) EXPECT_NEAR(v, 1, 1e-6);
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Layers, RefuseSizesAndPaddingThatMakeNoSense) {
+  EXPECT_THAT(message_of([] { const nn::LayerNorm layer(-4); }), HasSubstr("LayerNorm: a size of -4"));
+  EXPECT_THAT(message_of([] { const nn::Embedding layer(3, 0); }), HasSubstr("Embedding: a size of 0"));
+  EXPECT_THAT(message_of([] { const nn::Linear layer(0, 2); }), HasSubstr("Linear: a size of 0"));
+  EXPECT_THAT(message_of([] {
+                const nn::MaxPool2d layer({2, 2}, {2, 2}, {2, 0});
+              }),
+              HasSubstr("MaxPool2d: padding 2 is more than half of the window, 2"));
+  EXPECT_THAT(message_of([] {
+                const nn::AvgPool2d layer({3, 3}, {2, 2}, {0, 2});
+              }),
+              HasSubstr("AvgPool2d: padding 2 is more than half of the window, 3"));
 }
 
 TEST_P(Networks, ASequentialComputesWhereItsParametersAre) {

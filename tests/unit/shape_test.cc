@@ -41,6 +41,16 @@ TEST(Shape, IsEditedInPlace) {
   EXPECT_NE(shape, Shape({1, 1}));
 }
 
+TEST(Shape, RefusesPositionsOutsideIt) {
+  Shape shape = {2, 3};
+  EXPECT_THROW(shape.insert(3, 1), Error);
+  EXPECT_THROW(shape.insert(-1, 1), Error);
+  EXPECT_THROW(shape.erase(2), Error);
+  EXPECT_THROW(shape.erase(-1), Error);
+  EXPECT_THROW(Shape().erase(0), Error);
+  EXPECT_EQ(shape, Shape({2, 3}));
+}
+
 TEST(Shape, HoldsAtMostSixteenSizesAndKeepsThemWhenThatFails) {
   const std::vector<int64_t> sizes(kMaxTensorRank, 2);
   Shape shape{std::span<const int64_t>(sizes)};

@@ -43,10 +43,10 @@ class BACKPLANE_API Shape {
   const int64_t* data() const noexcept { return sizes_; }
   operator std::span<const int64_t>() const noexcept { return {sizes_, static_cast<size_t>(rank_)}; }
 
-  // InvalidArgument when the shape is full.
+  // InvalidArgument when the shape is full, or for a position outside it.
   void push_back(int64_t size);
   void insert(int position, int64_t size);
-  void erase(int position) noexcept;
+  void erase(int position);
   void resize(int rank, int64_t value = 0);
 
   // Product of all sizes; 1 for no dimensions. Meaningful only for a shape that a tensor has.

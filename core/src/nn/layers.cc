@@ -10,9 +10,11 @@
 namespace backplane::inline v0::nn {
 namespace {
 
-void require_positive(const char* what, int64_t a, int64_t b) {
-  if (a <= 0 || b <= 0)
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: sizes {} and {}", what, a, b));
+void require_positive(const char* what, std::initializer_list<int64_t> sizes) {
+  for (const int64_t size : sizes)
+    if (size <= 0)
+      throw Error(ErrorCode::InvalidArgument,
+                  fmt::format("{}: a size of {}, which must be positive", what, size));
 }
 
 // Weight and bias draw from two disjoint parts of one sequence.
@@ -23,7 +25,7 @@ Seed seed_of_bias(Seed seed, const Tensor& weight) {
 }  // namespace
 
 Linear::Linear(int64_t in, int64_t out, bool with_bias, const ParameterOptions& options) {
-  require_positive("Linear", in, out);
+  require_positive("Linear", {in, out});
   const double bound = 1 / std::sqrt(static_cast<double>(in));
   weight = uniform({out, in}, options.seed, -bound, bound, options.dtype, options.device);
   if (with_bias)
@@ -37,10 +39,11 @@ void Linear::visit(const std::string& prefix, const Visitor& visitor) {
   if (bias.defined()) visitor(prefix + "bias", bias);
 }
 
-LayerNorm::LayerNorm(int64_t size, double epsilon, const ParameterOptions& options)
-    : weight(ones({size}, options.dtype, options.device)),
-      bias(zeros({size}, options.dtype, options.device)),
-      epsilon_(epsilon) {}
+LayerNorm::LayerNorm(int64_t size, double epsilon, const ParameterOptions& options) : epsilon_(epsilon) {
+  require_positive("LayerNorm", {size});
+  weight = ones({size}, options.dtype, options.device);
+  bias = zeros({size}, options.dtype, options.device);
+}
 
 Tensor LayerNorm::forward(const Tensor& x) const { return layer_norm(x, weight, bias, epsilon_); }
 
@@ -49,8 +52,10 @@ void LayerNorm::visit(const std::string& prefix, const Visitor& visitor) {
   visitor(prefix + "bias", bias);
 }
 
-Embedding::Embedding(int64_t count, int64_t width, const ParameterOptions& options)
-    : weight(normal({count, width}, options.seed, 0, 1, options.dtype, options.device)) {}
+Embedding::Embedding(int64_t count, int64_t width, const ParameterOptions& options) {
+  require_positive("Embedding", {count, width});
+  weight = normal({count, width}, options.seed, 0, 1, options.dtype, options.device);
+}
 
 Tensor Embedding::forward(const Tensor& indices) const { return take(weight, indices, 0); }
 

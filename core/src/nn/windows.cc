@@ -35,6 +35,16 @@ void check_window(const char* what, const Window& w) {
                               w.stride[i], w.dilation[i], w.padding[i]));
 }
 
+// A window that lies on padding alone would have nothing to be the maximum or the mean of.
+void check_pooling(const char* what, const Window& w) {
+  check_window(what, w);
+  for (int i = 0; i < 2; ++i)
+    if (w.padding[i] > w.size[i] / 2)
+      throw Error(
+          ErrorCode::InvalidArgument,
+          fmt::format("{}: padding {} is more than half of the window, {}", what, w.padding[i], w.size[i]));
+}
+
 Tensor padded(const Tensor& x, const Window& w, Scalar value) {
   if (w.padding[0] == 0 && w.padding[1] == 0) return x;
   Shape around;
@@ -97,6 +107,7 @@ Tensor Conv2d::forward(const Tensor& x) const {
   if (x.rank() != 4 || x.size(1) != channels)
     throw Error(ErrorCode::InvalidArgument, fmt::format("Conv2d: input {} for {} channels (N, C, H, W)",
                                                         internal::describe(*x.impl()), channels));
+  internal::check_same_device(*x.impl(), *weight.impl(), "Conv2d");
   const Window window{{weight.size(2), weight.size(3)}, conv_.stride, conv_.padding, conv_.dilation};
   const Tensor windows = windows_of("Conv2d", padded(x, window, 0), window).permute({0, 2, 3, 1, 4, 5});
   const int64_t n = windows.size(0), rows = windows.size(1), columns = windows.size(2);
@@ -115,7 +126,7 @@ Tensor Conv2d::forward(const Tensor& x) const {
 
 MaxPool2d::MaxPool2d(Pair window, Pair stride, Pair padding)
     : window_(window), stride_(stride_or_window(stride, window)), padding_(padding) {
-  check_window("MaxPool2d", {window_, stride_, padding_, {1, 1}});
+  check_pooling("MaxPool2d", {window_, stride_, padding_, {1, 1}});
 }
 
 Tensor MaxPool2d::forward(const Tensor& x) const {
@@ -133,7 +144,7 @@ AvgPool2d::AvgPool2d(Pair window, Pair stride, Pair padding, bool count_padding)
       stride_(stride_or_window(stride, window)),
       padding_(padding),
       count_padding_(count_padding) {
-  check_window("AvgPool2d", {window_, stride_, padding_, {1, 1}});
+  check_pooling("AvgPool2d", {window_, stride_, padding_, {1, 1}});
 }
 
 Tensor AvgPool2d::forward(const Tensor& x) const {

@@ -14,6 +14,12 @@ void check_rank(size_t rank) {
                 fmt::format("{} dimensions: a tensor has at most {}", rank, kMaxTensorRank));
 }
 
+void check_position(int position, int end) {
+  if (position < 0 || position >= end)
+    throw Error(ErrorCode::InvalidArgument,
+                fmt::format("position {} in a shape: it must be in [0, {})", position, end));
+}
+
 }  // namespace
 
 Shape::Shape(std::span<const int64_t> sizes) {
@@ -25,13 +31,15 @@ Shape::Shape(std::span<const int64_t> sizes) {
 void Shape::push_back(int64_t size) { insert(rank_, size); }
 
 void Shape::insert(int position, int64_t size) {
+  check_position(position, rank_ + 1);
   check_rank(static_cast<size_t>(rank_) + 1);
   std::copy_backward(sizes_ + position, sizes_ + rank_, sizes_ + rank_ + 1);
   sizes_[position] = size;
   ++rank_;
 }
 
-void Shape::erase(int position) noexcept {
+void Shape::erase(int position) {
+  check_position(position, rank_);
   std::copy(sizes_ + position + 1, sizes_ + rank_, sizes_ + position);
   --rank_;
 }

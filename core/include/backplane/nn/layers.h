@@ -131,7 +131,8 @@ class BACKPLANE_API Conv2d : public ModuleOf<Conv2d> {
 };
 
 // Windows over the last two dimensions; a stride of 0 means the window's size. Padding is -inf for the
-// maximum; for the mean it is 0 and counts, as in PyTorch, unless `count_padding` is false.
+// maximum; for the mean it is 0 and counts, as in PyTorch, unless `count_padding` is false. InvalidArgument
+// for a padding of more than half of the window.
 class BACKPLANE_API MaxPool2d : public ModuleOf<MaxPool2d> {
  public:
   explicit MaxPool2d(Pair window, Pair stride = {0, 0}, Pair padding = {0, 0});
