@@ -16,7 +16,7 @@ using plugin::StatusCode;
 constexpr int64_t kSmallBytes = 512 << 10;
 constexpr int64_t kSmallProduct = int64_t{1} << 21;
 // Multiplications of a part of a small product that another thread is worth waking for.
-constexpr int64_t kCutWork = int64_t{1} << 17;
+constexpr int64_t kCutWork = int64_t{1} << 18;
 constexpr int64_t kMostCuts = 8;
 
 SumType sum_type(DType type) {
