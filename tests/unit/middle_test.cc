@@ -96,6 +96,7 @@ TEST_P(Streams, HandlesThatWereMovedFromAreAnErrorAndNotACrash) {
   Event event = other.record();
   const Event same = std::move(event);
   // NOLINTBEGIN(bugprone-use-after-move,clang-analyzer-cplusplus.Move): what is tested
+  EXPECT_THROW(stream.device(), Error);
   EXPECT_THROW(stream.record(), Error);
   EXPECT_THROW(stream.idle(), Error);
   EXPECT_THROW(stream.wait(same), Error);
@@ -109,6 +110,71 @@ TEST_P(Streams, HandlesThatWereMovedFromAreAnErrorAndNotACrash) {
   // NOLINTEND(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
   EXPECT_THROW(same.on_complete({}), Error);
   EXPECT_NO_THROW(same.wait());
+}
+
+TEST_P(Streams, AreUsedAgainByTheNextOfTheirPriority) {
+  const auto state_of_new = [&](int priority) { return Stream(device(), priority).state().get(); };
+  for (const int priority : {0, -1, 1}) EXPECT_EQ(state_of_new(priority), state_of_new(priority)) << priority;
+  EXPECT_NE(state_of_new(-1), state_of_new(1));
+}
+
+TEST_P(Streams, OnAHostProgramsQueueAreOneForEachQueue) {
+  const Stream own(device());
+  void* native = nullptr;
+  try {
+    native = own.native();
+    Stream::wrap(device(), native);
+  } catch (const Error& error) {
+    ASSERT_EQ(error.code(), ErrorCode::Unimplemented) << error.what();
+    GTEST_SKIP() << device().name() << " wraps no streams: " << error.what();
+  }
+  const void* state = nullptr;
+  Tensor x = zeros({1 << 16}, device());
+  {
+    const Stream first = Stream::wrap(device(), native);
+    const Stream second = Stream::wrap(device(), native);
+    EXPECT_EQ(first, second);
+    EXPECT_FALSE(first == own);
+    state = first.state().get();
+    const StreamGuard guard(second);
+    for (int i = 0; i < 10; ++i) x += 1;
+  }
+  // Nothing is asked of a queue that may be gone; what was computed there is still in order.
+  x += 1;
+  EXPECT_EQ(min(x).item<float>(), 11);
+  device().synchronize();
+  EXPECT_EQ(Stream::wrap(device(), native).state().get(), state);
+}
+
+TEST_P(Streams, OverwritingAllOfAFailedResultEndsItsFailure) {
+  const Tensor x = arange(4, float32, device());
+  const Tensor result = zeros({4}, device());
+  const Tensor good = tensor({3, 2, 1, 0}, device()), bad = tensor({0, 1, 2, 7}, device());
+  const auto fail = [&] {
+    take_out(result, x, bad);
+    EXPECT_THROW(result.to_vector<float>(), Error);
+  };
+  const std::vector<float> reversed{3, 2, 1, 0}, ones_and_ones(4, 1);
+  fail();
+  take_out(result, x, good);
+  EXPECT_EQ(result.to_vector<float>(), reversed);
+  fail();
+  multiply_out(result, x, 2.0);
+  EXPECT_EQ(result.to_vector<float>(), (std::vector<float>{0, 2, 4, 6}));
+  fail();
+  result.fill(1);
+  EXPECT_EQ(result.to_vector<float>(), ones_and_ones);
+  fail();
+  result.copy_from_host(reversed.data(), 4 * sizeof(float));
+  EXPECT_EQ(result.to_vector<float>(), reversed);
+  // A part leaves the rest as it was, and its own failed contents are no new ones.
+  fail();
+  result.slice(0, {0, 2}).fill(1);
+  EXPECT_THROW(result.to_vector<float>(), Error);
+  add_out(result, result, 1.0);
+  EXPECT_THROW(result.to_vector<float>(), Error);
+  EXPECT_THROW(device().synchronize(), Error);
+  device().synchronize();
 }
 
 TEST_P(Streams, AnIndexOutOfRangeSurfacesAtTheReadAndStaysWithTheResult) {

@@ -36,10 +36,11 @@ class BACKPLANE_API Stream {
   static Stream current(const Device& device);
   static Stream default_of(const Device& device);
 
-  // Wraps the vendor's own queue (CUstream, cl_command_queue), which must outlive this handle.
+  // Wraps the vendor's own queue (CUstream, cl_command_queue), which must outlive all handles on it; handles
+  // on one queue are equal. Dropping the last one blocks until the queue's work from here is done.
   static Stream wrap(const Device& device, void* native);
 
-  Device device() const noexcept;
+  Device device() const;
 
   // An event behind all work queued so far.
   Event record() const;

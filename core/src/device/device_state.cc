@@ -86,6 +86,7 @@ void shut_down_device(DeviceState& device) {
   const std::vector<StreamState*> streams = all_streams(device);
   for (StreamState* stream : streams) stream->stream->synchronize(UINT64_MAX);
   for (StreamState* stream : streams) stream->shut_down();
+  for (StreamState* stream : dropped_streams(device)) stream->shut_down();
   device.kernels.reset();
   device.pinned.reset();
   device.pool.reset();

@@ -39,7 +39,7 @@ Stream Stream::wrap(const Device& device, void* native) {
   return Stream(internal::wrap_stream(*device.state(), native));
 }
 
-Device Stream::device() const noexcept { return Device(&state_->device); }
+Device Stream::device() const { return Device(&valid(state_, "Stream::device").device); }
 
 Event Stream::record() const {
   valid(state_, "Stream::record").device.ensure_ready();

@@ -154,8 +154,10 @@ std::shared_ptr<StreamState> acquire_stream(DeviceState& device, int priority);
 std::shared_ptr<StreamState> wrap_stream(DeviceState& device, void* native);
 std::shared_ptr<StreamState> make_default_stream(DeviceState& device);
 
-// Every stream that the device ever had, for synchronising all of them.
+// Every stream of the device that may have work, for synchronising all of them; and those on a host
+// program's queues that it holds no handle on any more.
 std::vector<StreamState*> all_streams(DeviceState& device);
+std::vector<StreamState*> dropped_streams(DeviceState& device);
 
 }  // namespace backplane::internal
 
