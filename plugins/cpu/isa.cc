@@ -45,6 +45,15 @@ Isa active_isa() noexcept {
   return isa < 0 ? best_isa() : static_cast<Isa>(isa);
 }
 
+bool has_vnni() noexcept {
+#if defined(__x86_64__)
+  static const bool found = __builtin_cpu_supports("avx512vnni") != 0;
+  return found && active_isa() == Isa::Avx512;
+#else
+  return false;
+#endif
+}
+
 bool select_isa(const char* name) noexcept {
   for (int i = 0; i <= static_cast<int>(best_isa()); ++i) {
     if (std::strcmp(kRows[i].option, name) == 0) {

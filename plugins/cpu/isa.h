@@ -22,6 +22,9 @@ Isa best_isa() noexcept;
 // "baseline", "avx2" or "avx512".
 Isa active_isa() noexcept;
 
+// Whether the active set is AVX-512 and the processor has its products of 8-bit integers too.
+bool has_vnni() noexcept;
+
 // Called when the backend is created, before any kernel. False, changing nothing, for a name that is unknown
 // or beyond best_isa().
 bool select_isa(const char* name) noexcept;

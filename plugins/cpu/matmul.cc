@@ -13,11 +13,12 @@ using plugin::Status;
 using plugin::StatusCode;
 
 // A product whose packed factors are no larger than this is one task; a batch of them is many.
-constexpr int64_t kSmallBytes = 512 << 10;
-constexpr int64_t kSmallProduct = int64_t{1} << 21;
+constexpr int64_t kSmallBytes = 576 << 10;
+constexpr int64_t kSmallProduct = int64_t{1} << 24;
 // Multiplications of a part of a small product that another thread is worth waking for.
 constexpr int64_t kCutWork = int64_t{1} << 18;
 constexpr int64_t kMostCuts = 8;
+constexpr int64_t kCutRows = 4;
 
 SumType sum_type(DType type) {
   constexpr SumType kTypes[plugin::kDTypeCount] = {
@@ -27,11 +28,16 @@ SumType sum_type(DType type) {
   return kTypes[static_cast<size_t>(type)];
 }
 
-// 8-bit factors of 32-bit sums are multiplied in pairs where there is an instruction for it.
+// 8-bit factors of 32-bit sums are multiplied in fours or in pairs where there is an instruction for it.
 const MatmulLoops& loops_for(const plugin::KernelDesc& desc) {
   const MatmulTable& table = active_matmul_table();
   const MatmulLoops& pairs = table.loops[static_cast<size_t>(SumType::Pairs)];
   const SumType type = sum_type(desc.compute_type);
+#if defined(__x86_64__)
+  if (type == SumType::Integer32 && desc.types[1] == DType::Int8 && desc.types[2] == DType::Int8 &&
+      has_vnni())
+    return avx512_vnni::quad_loops;
+#endif
   const bool in_pairs = type == SumType::Integer32 &&
                         pairs.pack_left[static_cast<size_t>(desc.types[1])] != nullptr &&
                         pairs.pack_left[static_cast<size_t>(desc.types[2])] != nullptr;
@@ -165,7 +171,7 @@ void MatmulKernel::run_small(const plugin::LaunchArgs& args, const MatmulProblem
   const int64_t right_elements = round_up(problem.n, loops_.columns) * k;
   const bool shared = problem.right_is_shared();
   const int64_t parts = cuts(problem);
-  const int64_t rows = round_up(divide_up(problem.m, parts), loops_.rows);
+  const int64_t rows = round_up(divide_up(problem.m, parts), kCutRows);
   const int64_t work = std::max<int64_t>(1, problem.m * problem.n * problem.k / parts);
   const int64_t grain = parts > 1 ? 1 : std::max<int64_t>(1, kMatmulGrain / work);
   threads().loop(problem.batch_count * parts, grain, [&](int64_t begin, int64_t end) {
@@ -234,9 +240,9 @@ void MatmulKernel::run_parts(const Product& product, char* workspace) const {
   const auto sums_of = [&](int64_t part) { return sums + part * elements * loops_.size; };
   const int64_t deepest = depth();
   threads().loop(problem.parts, 1, [&](int64_t begin, int64_t end) {
-    const int64_t left_elements = round_up(loops_.rows * deepest, 64);
-    char* const left =
-        thread_scratch<Scratch::Panels>((left_elements + loops_.columns * deepest) * loops_.panel_size);
+    const int64_t left_elements = round_up(loops_.rows * padded(deepest), 64);
+    char* const left = thread_scratch<Scratch::Panels>((left_elements + loops_.columns * padded(deepest)) *
+                                                       loops_.panel_size);
     char* const right = left + left_elements * loops_.panel_size;
     for (int64_t part = begin; part < end; ++part) {
       const int64_t k_end = std::min((part + 1) * problem.part, problem.k);

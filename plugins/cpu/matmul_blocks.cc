@@ -10,7 +10,7 @@ namespace {
 
 // Positions of k that a block runs over at once: a right panel then stays near the first-level cache, and
 // sums are read and written again as seldom as that allows.
-constexpr int64_t kPanelBytes = 32 << 10;
+constexpr int64_t kPanelBytes = 64 << 10;
 constexpr int64_t kDepthBytes = 2048;
 // Blocks for each thread, so that all end at nearly the same time.
 constexpr int64_t kBlocksPerThread = 16;
@@ -40,6 +40,12 @@ int64_t MatmulKernel::depth() const {
   return std::min(kPanelBytes / (loops_.columns * loops_.panel_size), kDepthBytes / loops_.panel_size);
 }
 
+int64_t MatmulKernel::padded(int64_t k) const {
+  const auto room = [&](int64_t positions) { return round_up(positions, loops_.k_step) + loops_.k_extra; };
+  const int64_t rest = k % depth();
+  return k / depth() * room(depth()) + (rest == 0 ? 0 : room(rest));
+}
+
 // All of k, depth() positions after depth() positions: `total` rows are packed for each of these before the
 // next, of which this call packs those from `offset` on.
 void MatmulKernel::pack_all(const Product& product, bool left, int64_t first, int64_t count, char* panels,
@@ -47,7 +53,7 @@ void MatmulKernel::pack_all(const Product& product, bool left, int64_t first, in
   for (int64_t k = 0; k < product.problem.k; k += depth()) {
     const int64_t deep = std::min(depth(), product.problem.k - k);
     pack(product, left, first, count, k, deep,
-         panels + (total * k + offset * padded(deep)) * loops_.panel_size);
+         panels + (total * padded(k) + offset * padded(deep)) * loops_.panel_size);
   }
 }
 
@@ -60,7 +66,7 @@ void MatmulKernel::multiply(const Panels& panels, int64_t row_panel, int64_t col
     const int64_t left_distance = padded(depth) * loops_.rows;
     const int64_t right_distance = padded(depth) * loops_.columns;
     const char* const right =
-        panels.right + (panels.columns * k + column_panel * right_distance) * loops_.panel_size;
+        panels.right + (panels.columns * padded(k) + column_panel * right_distance) * loops_.panel_size;
     if (panels.plain) {
       const int64_t row = row_panel * loops_.rows;
       loops_.multiply_unpacked(
@@ -68,7 +74,7 @@ void MatmulKernel::multiply(const Panels& panels, int64_t row_panel, int64_t col
           panels.row_stride, panels.k_stride, right, right_distance, sums, stride, k > 0, panels.ahead);
     } else {
       loops_.multiply(m, n, depth,
-                      panels.left + (panels.rows * k + row_panel * left_distance) * loops_.panel_size,
+                      panels.left + (panels.rows * padded(k) + row_panel * left_distance) * loops_.panel_size,
                       left_distance, right, right_distance, sums, stride, k > 0);
     }
     k += depth;

@@ -62,8 +62,8 @@ class MatmulKernel final : public CpuKernel {
   int64_t cuts(const MatmulProblem& problem) const;
   int64_t block_rows(int64_t rows, int64_t column_blocks) const;
   int64_t depth() const;
-  // Positions of the sum as a panel holds them.
-  int64_t padded(int64_t k) const { return (k + loops_.k_step - 1) / loops_.k_step * loops_.k_step; }
+  // The room that panels need for k positions of the sum, counted in positions.
+  int64_t padded(int64_t k) const;
   int64_t chunk_rows(const MatmulProblem& problem, int64_t count, int64_t width) const;
   int64_t workspace_bytes(const MatmulProblem& problem) const;
 

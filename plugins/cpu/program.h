@@ -43,7 +43,11 @@ plugin::DType output_type(const plugin::Program& program, uint32_t index) noexce
 
 // Whether the program stores its input 0 unchanged, as the only output.
 inline bool is_identity(const plugin::Program& program) noexcept {
-  return program.output_count == 1 && program.outputs[0] == 0 && program.input_count >= 1;
+  if (program.output_count != 1 || program.input_count == 0) return false;
+  if (program.outputs[0] == 0) return true;
+  const plugin::Instruction& only = program.instructions[0];
+  return program.instruction_count == 1 && program.outputs[0] == plugin::kResultSlot &&
+         only.op == plugin::ScalarOp::positive && only.args[0] == 0 && only.result == program.input_types[0];
 }
 
 }  // namespace backplane::cpu

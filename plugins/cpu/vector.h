@@ -74,6 +74,34 @@ BACKPLANE_INLINE Bytes load_bytes(const char* address) { return load<Bytes>(addr
 BACKPLANE_INLINE void store_bytes(char* address, Bytes value) { store(address, value); }
 BACKPLANE_INLINE Bytes broadcast_word(uint64_t word) { return Bytes{} + word; }
 
+// `a` where it is greater, else `b`: what the instructions do of themselves.
+template <typename V>
+BACKPLANE_INLINE V greater_of(V a, V b) {
+  return a > b ? a : b;
+}
+template <typename V>
+BACKPLANE_INLINE V smaller_of(V a, V b) {
+  return a < b ? a : b;
+}
+#if defined(__AVX512F__)
+BACKPLANE_INLINE Vector<float> greater_of(Vector<float> a, Vector<float> b) {
+  return reinterpret_cast<Vector<float>>(
+      _mm512_max_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b)));
+}
+BACKPLANE_INLINE Vector<float> smaller_of(Vector<float> a, Vector<float> b) {
+  return reinterpret_cast<Vector<float>>(
+      _mm512_min_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b)));
+}
+BACKPLANE_INLINE Vector<double> greater_of(Vector<double> a, Vector<double> b) {
+  return reinterpret_cast<Vector<double>>(
+      _mm512_max_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b)));
+}
+BACKPLANE_INLINE Vector<double> smaller_of(Vector<double> a, Vector<double> b) {
+  return reinterpret_cast<Vector<double>>(
+      _mm512_min_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b)));
+}
+#endif
+
 // A store past the caches, to a multiple of kVectorBytes; ordered by stream_fence().
 template <typename V>
 BACKPLANE_INLINE void stream_store(void* address, V value) {

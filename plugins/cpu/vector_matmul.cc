@@ -113,6 +113,7 @@ template <typename T>
 constexpr MatmulLoops kFloating = {sizeof(T),
                                    sizeof(T),
                                    1,
+                                   0,
                                    kTileRows,
                                    kTileColumns<T>,
                                    {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
@@ -128,6 +129,7 @@ template <typename T>
 constexpr MatmulLoops kInteger = {sizeof(T),
                                   sizeof(T),
                                   1,
+                                  0,
                                   kTileRows,
                                   kTileColumns<T>,
                                   {BACKPLANE_PACK_INTEGERS(T, kTileRows)},
@@ -141,7 +143,7 @@ constexpr MatmulLoops kInteger = {sizeof(T),
 #if defined(__x86_64__)
 #define BACKPLANE_PACK_PAIRS(width) \
   nullptr, pack_pairs<int8_t, width>, nullptr, nullptr, nullptr, pack_pairs<uint8_t, width>
-constexpr MatmulLoops kPairs = {sizeof(uint32_t), sizeof(int16_t), 2, kTileRows, kTileColumns<uint32_t>,
+constexpr MatmulLoops kPairs = {sizeof(uint32_t), sizeof(int16_t), 2, 0, kTileRows, kTileColumns<uint32_t>,
                                 {BACKPLANE_PACK_PAIRS(kTileRows)}, {BACKPLANE_PACK_PAIRS(kTileColumns<uint32_t>)},
                                 multiply_all_pairs, nullptr, multiply_vector<uint32_t>, add<uint32_t>};
 #else

@@ -29,7 +29,8 @@ struct FetchAhead {
 struct MatmulLoops {
   int32_t size;        // bytes of a sum
   int32_t panel_size;  // bytes of an element of a panel
-  int32_t k_step;      // positions of the sum that lie together in a panel, filled up with zeros: 1 or 2
+  int32_t k_step;      // positions of the sum that lie together in a panel, filled up with zeros: 1, 2 or 4
+  int32_t k_extra;     // positions' room that a panel has in front of the first
   int32_t rows;        // of a panel of the left matrix
   int32_t columns;     // of a panel of the right matrix
 
@@ -68,6 +69,13 @@ struct MatmulTable {
   MatmulLoops loops[kSumTypes];
 };
 BACKPLANE_CPU_TABLE(MatmulTable, matmul_table)
+
+#if defined(__x86_64__)
+namespace avx512_vnni {
+// Sums of 32 bits of signed 8-bit factors, four products at a time; where has_vnni().
+extern const MatmulLoops quad_loops;
+}  // namespace avx512_vnni
+#endif
 
 }  // namespace backplane::cpu
 

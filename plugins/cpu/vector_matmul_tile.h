@@ -50,6 +50,7 @@ BACKPLANE_INLINE Vector<double> multiply_add(Vector<double> a, Vector<double> b,
 template <typename T>
 struct Single {
   using Element = T;
+  static constexpr bool kCorrected = false;
   static BACKPLANE_INLINE Vector<T> add(Vector<T> left, Vector<T> right, Vector<T> sum) {
     return multiply_add(left, right, sum);
   }
@@ -72,9 +73,24 @@ BACKPLANE_INLINE Vector<uint32_t> multiply_pairs(Vector<uint32_t> a, Vector<uint
 
 struct Pair {
   using Element = uint32_t;
+  static constexpr bool kCorrected = false;
   static BACKPLANE_INLINE Vector<uint32_t> add(Vector<uint32_t> left, Vector<uint32_t> right,
                                                Vector<uint32_t> sum) {
     return sum + multiply_pairs(left, right);
+  }
+};
+#endif
+
+#if defined(__AVX512VNNI__)
+// Four products of 8-bit factors and their sum. The left factors are unsigned, made so by adding 128; a right
+// panel therefore starts with what that adds to the sums, but for the sign.
+struct Quad {
+  using Element = uint32_t;
+  static constexpr bool kCorrected = true;
+  static BACKPLANE_INLINE Vector<uint32_t> add(Vector<uint32_t> left, Vector<uint32_t> right,
+                                               Vector<uint32_t> sum) {
+    return reinterpret_cast<Vector<uint32_t>>(_mm512_dpbusd_epi32(
+        reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(left), reinterpret_cast<__m512i>(right)));
   }
 };
 #endif
@@ -119,20 +135,27 @@ struct Strip {
   const T* right;
   int64_t stride;  // of rows of sums
   bool accumulate;
-  FetchAhead* ahead;  // or null
+  FetchAhead* ahead;
 };
 
-// As much for each tile as the factors of a square product have, so that the next ones are there in time.
-BACKPLANE_INLINE void fetch_some(FetchAhead* ahead) {
+// What a tile brings into the caches while it is made: a line at each position of k.
+struct Fetch {
+  const char* at;
+  int64_t step;
+};
+
+// The next k lines; what is always at hand where there are none.
+BACKPLANE_INLINE Fetch take_lines(FetchAhead& ahead, int64_t k, const void* at_hand) {
   constexpr int64_t kLine = 64;
-  if (ahead->at >= ahead->end) {
-    ahead->at = ahead->later;
-    ahead->end = ahead->later_end;
-    ahead->later = ahead->later_end;
+  if (ahead.at >= ahead.end) {
+    ahead.at = ahead.later;
+    ahead.end = ahead.later_end;
+    ahead.later = ahead.later_end;
   }
-  const int64_t most = 2 * kTileRows * kLine, left = ahead->end - ahead->at;
-  const char* const end = ahead->at + (left < most ? left : most);
-  for (; ahead->at < end; ahead->at += kLine) __builtin_prefetch(ahead->at);
+  if (ahead.at >= ahead.end) return {static_cast<const char*>(at_hand), 0};
+  const Fetch fetch = {ahead.at, kLine};
+  ahead.at += k * kLine;
+  return fetch;
 }
 
 template <typename T>
@@ -143,7 +166,7 @@ alignas(64) constexpr T kZeros[kTileColumns<T>] = {};
 template <typename Product, int kRows, int kWide, typename Left>
 __attribute__((noinline)) void multiply_tile(const Strip<typename Product::Element>& strip,
                                              const Left& left_of_tile, typename Product::Element* sums,
-                                             int64_t stride, bool accumulate) {
+                                             int64_t stride, bool accumulate, Fetch fetch) {
   using T = typename Product::Element;
   using V = Vector<T>;
   const int64_t lanes = kLanes<T>;
@@ -164,12 +187,23 @@ __attribute__((noinline)) void multiply_tile(const Strip<typename Product::Eleme
   }
   Left left = left_of_tile;
   const T* right = strip.right;
+  if constexpr (Product::kCorrected) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kWide; ++j) {
+      const V correction = load<V>(right + j * lanes);
+#pragma GCC unroll 32
+      for (int i = 0; i < kRows; ++i) tile[i][j] -= correction;
+    }
+    right += kTileColumns<T>;
+  }
   int64_t k = strip.k;
   do {
     V columns[kWide];
 #pragma GCC unroll 2
     for (int j = 0; j < kWide; ++j) columns[j] = load<V>(right + j * lanes);
     right += kTileColumns<T>;
+    __builtin_prefetch(fetch.at, 0, 3);
+    fetch.at += fetch.step;
 #pragma GCC unroll 32
     for (int i = 0; i < kRows; ++i) {
       const V one = broadcast(left.element(i));
@@ -200,13 +234,13 @@ BACKPLANE_INLINE void copy_few(T* to, const T* from, int64_t count) {
 // A tile of which only the first n columns are wanted.
 template <typename Product, int kRows, int kWide, typename Left>
 __attribute__((noinline)) void multiply_edge(int64_t n, const Strip<typename Product::Element>& strip,
-                                             const Left& left, typename Product::Element* sums) {
+                                             const Left& left, typename Product::Element* sums, Fetch fetch) {
   using T = typename Product::Element;
   const int columns = kWide * static_cast<int>(kLanes<T>);
   alignas(64) T buffer[kRows * columns];
   for (int i = 0; strip.accumulate && i < kRows; ++i)
     copy_few<columns>(buffer + i * columns, sums + i * strip.stride, n);
-  multiply_tile<Product, kRows, kWide>(strip, left, buffer, columns, strip.accumulate);
+  multiply_tile<Product, kRows, kWide>(strip, left, buffer, columns, strip.accumulate, fetch);
   for (int i = 0; i < kRows; ++i) copy_few<columns>(sums + i * strip.stride, buffer + i * columns, n);
 }
 
@@ -218,11 +252,12 @@ BACKPLANE_INLINE int64_t multiply_rows(int64_t row, int64_t m, int64_t n,
   const bool whole = n == kWide * kLanes<typename Product::Element>;
   for (; row + kRows <= m; row += kRows) {
     auto* const tile = sums + row * strip.stride;
-    if (strip.ahead != nullptr) fetch_some(strip.ahead);
+    const Fetch fetch = take_lines(*strip.ahead, strip.k, strip.right);
     if (whole) {
-      multiply_tile<Product, kRows, kWide>(strip, left.from(row), tile, strip.stride, strip.accumulate);
+      multiply_tile<Product, kRows, kWide>(strip, left.from(row), tile, strip.stride, strip.accumulate,
+                                           fetch);
     } else {
-      multiply_edge<Product, kRows, kWide>(n, strip, left.from(row), tile);
+      multiply_edge<Product, kRows, kWide>(n, strip, left.from(row), tile, fetch);
     }
   }
   return row;
@@ -242,7 +277,7 @@ BACKPLANE_INLINE void multiply_strip(int64_t m, int64_t n, const Strip<typename 
   multiply_rows<Product, 1, kWide>(row, m, n, strip, left, sums);
 }
 
-// Panel by panel.
+// Panel by panel. Without something else to fetch ahead, each fetches the next.
 template <typename Product, typename Left>
 BACKPLANE_INLINE void multiply_panels(int64_t m, int64_t n, int64_t k, const Left& left,
                                       const typename Product::Element* right, int64_t right_distance,
@@ -254,7 +289,13 @@ BACKPLANE_INLINE void multiply_panels(int64_t m, int64_t n, int64_t k, const Lef
     for (int64_t j = 0; j < n; ++j) sums[i * stride + j] = 0;
   }
   for (int64_t j = 0; k > 0 && j < n; j += columns) {
-    const Strip<T> strip = {k, right + j / columns * right_distance, stride, accumulate, ahead};
+    const T* const panel = right + j / columns * right_distance;
+    FetchAhead next;
+    if (j + columns < n) {
+      next.at = reinterpret_cast<const char*>(panel + right_distance);
+      next.end = next.at + k * columns * static_cast<int64_t>(sizeof(T));
+    }
+    const Strip<T> strip = {k, panel, stride, accumulate, ahead != nullptr ? ahead : &next};
     if (n - j > kLanes<T>) {
       multiply_strip<Product, 2>(m, n - j < columns ? n - j : columns, strip, left, sums + j);
     } else {

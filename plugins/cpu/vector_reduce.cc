@@ -177,9 +177,48 @@ uint16_t bfloat16_of(double value) { return bp_store_bf16(bp_cast_f64_bf16(value
 uint16_t float16_of_float(float value) { return bp_store_f16(value); }
 uint16_t bfloat16_of_float(float value) { return bp_store_bf16(value); }
 
+template <typename T>
+constexpr bool kIsFloating = __is_same(T, float) || __is_same(T, double);
+
+// Whether there was a NaN among all that was looked at. Of comparisons of vectors with themselves g++ 12
+// makes several instructions of AVX-512 each.
+template <typename A>
+class Nans {
+ public:
+  BACKPLANE_INLINE void look([[maybe_unused]] Vector<A> a, [[maybe_unused]] Vector<A> b) {
+    if constexpr (kIsFloating<A>) found_ |= unordered(a, b);
+  }
+  BACKPLANE_INLINE bool any() const { return is_any(found_); }
+
+ private:
+#if defined(__AVX512F__)
+  using Found = uint32_t;  // a bit for each lane
+  static BACKPLANE_INLINE bool is_any(Found found) { return found != 0; }
+  static BACKPLANE_INLINE Found unordered(Vector<float> a, Vector<float> b) {
+    return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), _CMP_UNORD_Q);
+  }
+  static BACKPLANE_INLINE Found unordered(Vector<double> a, Vector<double> b) {
+    return _mm512_cmp_pd_mask(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(b), _CMP_UNORD_Q);
+  }
+#else
+  using Found = decltype(Vector<A>{} != Vector<A>{});
+  static BACKPLANE_INLINE Found unordered(Vector<A> a, Vector<A> b) { return (a != a) | (b != b); }
+  static BACKPLANE_INLINE bool is_any(Found found) {
+    bool any = false;
+    for (int64_t lane = 0; lane < kLanes<A>; ++lane) any = any || found[lane] != 0;
+    return any;
+  }
+#endif
+  Found found_{};
+};
+
 // Extremes. `better(a, b)` on numbers; NaN wins over all of them, and of zeros the maximum is +0, the minimum
 // -0.
 struct Greater {
+  template <typename V>
+  static BACKPLANE_INLINE V many(V a, V b) {
+    return greater_of(a, b);
+  }
   template <typename V>
   static BACKPLANE_INLINE auto better(V a, V b) {
     return a > b;
@@ -192,6 +231,10 @@ struct Greater {
 };
 struct Smaller {
   template <typename V>
+  static BACKPLANE_INLINE V many(V a, V b) {
+    return smaller_of(a, b);
+  }
+  template <typename V>
   static BACKPLANE_INLINE auto better(V a, V b) {
     return a < b;
   }
@@ -201,9 +244,6 @@ struct Smaller {
   }
   static constexpr bool kZeroIsNegative = true;
 };
-
-template <typename T>
-constexpr bool kIsFloating = __is_same(T, float) || __is_same(T, double);
 
 BACKPLANE_INLINE bool is_negative(float value) { return bp_bits_f32(value) < 0; }
 BACKPLANE_INLINE bool is_negative(double value) { return bp_bits_f64(value) < 0; }
@@ -219,6 +259,20 @@ BACKPLANE_INLINE A extreme(A a, A b) {
   return Order::better(a, b) ? a : b;
 }
 
+template <typename A, typename Order>
+BACKPLANE_INLINE A best_of_block(Block<A> block) {
+  for (int width = kRegisters / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) block.part[k] = Order::many(block.part[k], block.part[k + width]);
+  }
+  A lanes[kLanes<A>];
+  store(lanes, block.part[0]);
+  for (int64_t width = kLanes<A> / 2; width > 0; width /= 2) {
+    for (int64_t k = 0; k < width; ++k)
+      lanes[k] = Order::better(lanes[k], lanes[k + width]) ? lanes[k] : lanes[k + width];
+  }
+  return lanes[0];
+}
+
 // The extremes of rows of `count` values each, read side by side, but for the sign of zero. Whether any of
 // them has a NaN, which makes the extremes worthless.
 template <typename Type, typename A, typename Order, int kRows>
@@ -230,27 +284,19 @@ BACKPLANE_INLINE bool numeric_extremes(const typename Type::Memory* const (&rows
   if (count >= kBlock<A>) {
     Block<A> bests[kRows];
     for (int r = 0; r < kRows; ++r) bests[r] = load_block<Type, A>(rows[r]);
-    auto nans = bests[0].part[0] != bests[0].part[0];
+    Nans<A> nans;
     for (int r = 0; r < kRows; ++r) {
-      for (int k = 0; k < kRegisters; ++k) nans |= bests[r].part[k] != bests[r].part[k];
+      for (int k = 0; k < kRegisters; k += 2) nans.look(bests[r].part[k], bests[r].part[k + 1]);
     }
     for (whole = kBlock<A>; whole + kBlock<A> <= count; whole += kBlock<A>) {
       for (int r = 0; r < kRows; ++r) {
         const Block<A> next = load_block<Type, A>(rows[r] + whole);
-        for (int k = 0; k < kRegisters; ++k) {
-          Vector<A>& part = bests[r].part[k];
-          part = Order::better(part, next.part[k]) ? part : next.part[k];
-          if constexpr (kIsFloating<A>) nans |= next.part[k] != next.part[k];
-        }
+        for (int k = 0; k < kRegisters; ++k) bests[r].part[k] = Order::many(bests[r].part[k], next.part[k]);
+        for (int k = 0; k < kRegisters; k += 2) nans.look(next.part[k], next.part[k + 1]);
       }
     }
-    for (int r = 0; r < kRows; ++r) {
-      for (int64_t i = 0; i < kBlock<A>; ++i) {
-        const A value = bests[r].part[i / kLanes<A>][i % kLanes<A>];
-        best[r] = Order::better(best[r], value) ? best[r] : value;
-      }
-    }
-    for (int64_t lane = 0; lane < kLanes<A>; ++lane) has_nan = has_nan || nans[lane] != 0;
+    for (int r = 0; r < kRows; ++r) best[r] = best_of_block<A, Order>(bests[r]);
+    has_nan = nans.any();
   }
   for (int r = 0; r < kRows; ++r) {
     for (int64_t i = whole; i < count; ++i) {

@@ -54,8 +54,8 @@ BACKPLANE_INLINE Range<T> range_of(const T* x, int64_t count) {
     for (i = 4 * lanes; i + 4 * lanes <= count; i += 4 * lanes) {
       for (int k = 0; k < 4; ++k) {
         const V next = load<V>(x + i + k * lanes);
-        most[k] = most[k] > next ? most[k] : next;
-        fewest[k] = fewest[k] < next ? fewest[k] : next;
+        most[k] = greater_of(most[k], next);
+        fewest[k] = smaller_of(fewest[k], next);
         sums[k] += next;
       }
     }
@@ -262,8 +262,8 @@ BACKPLANE_INLINE void widen_range(Strip<T>& strip, const Rows<T>& x, int64_t fir
     for (int64_t i = first; i < stop; ++i) {
       for (int k = 0; k < width.value; ++k) {
         const V next = load_lanes(x.at(i) + j + k * kLanes<T>, n);
-        most[k] = most[k] > next ? most[k] : next;
-        fewest[k] = fewest[k] < next ? fewest[k] : next;
+        most[k] = greater_of(most[k], next);
+        fewest[k] = smaller_of(fewest[k], next);
         sums[k] += next;
       }
     }

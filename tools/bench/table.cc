@@ -74,7 +74,7 @@ std::string section(const Results& results, const std::vector<const Row*>& rows)
   Table table(std::move(columns));
   table.add({std::move(head)});
   table.add(std::move(body));
-  return "\n" + table.text(tools::standard_page());
+  return fmt::format("\n{}", table.text(tools::standard_page()));
 }
 
 }  // namespace

@@ -141,13 +141,13 @@ Tensor product(const Product& p, DType type, const Tensor& bias = {}) {
 
 // Straight into the result where it has the product's form and is none of its operands; else through a
 // temporary.
-const Tensor& product_out(const Tensor& result, const Product& p, const Tensor& bias = {}) {
+const Tensor& product_out(const Tensor& result, const Product& p, DType type, const Tensor& bias = {}) {
   const TensorImpl& r = impl_of(result, p.label);
-  const bool straight = r.dtype == p.a.dtype() && r.shape == full_shape(p) && !r.storage->read_only() &&
+  const bool straight = r.dtype == type && r.shape == full_shape(p) && !r.storage->read_only() &&
                         &r.device() == &p.a.impl()->device() && !self_overlaps(r) &&
                         !may_overlap(r, *p.a.impl()) && !may_overlap(r, *p.b.impl()) &&
                         !(bias.defined() && may_overlap(r, *bias.impl()));
-  if (!straight) return store_result(result, product(p, p.a.dtype(), bias), p.label);
+  if (!straight) return store_result(result, product(p, type, bias), p.label);
   multiply_into(r, p, bias);
   return result;
 }
@@ -236,8 +236,9 @@ Tensor matmul(const Tensor& a, const Tensor& b, std::optional<DType> type) {
   return internal::product(p, type.value_or(p.a.dtype()));
 }
 
-const Tensor& matmul_out(const Tensor& result, const Tensor& a, const Tensor& b) {
-  return internal::product_out(result, internal::as_product("matmul", a, b));
+const Tensor& matmul_out(const Tensor& result, const Tensor& a, const Tensor& b, std::optional<DType> type) {
+  const auto p = internal::as_product("matmul", a, b);
+  return internal::product_out(result, p, type.value_or(p.a.dtype()));
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -247,7 +248,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 const Tensor& linear_out(const Tensor& result, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto parts = internal::linear_parts(x, weight, bias);
-  return internal::product_out(result, parts.product, parts.bias);
+  return internal::product_out(result, parts.product, parts.product.a.dtype(), parts.bias);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {

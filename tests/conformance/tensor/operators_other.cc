@@ -99,7 +99,7 @@ struct Row {
 };
 const Row kRows[] = {
     {"matmul", [](const Call& c) { return matmul(c[0], c[1], c.attrs.type({"dtype"})); },
-     [](const Call& c, const Tensor& to) { matmul_out(to, c[0], c[1]); }},
+     [](const Call& c, const Tensor& to) { matmul_out(to, c[0], c[1], c.attrs.type({"dtype"})); }},
     {"matmul_tt", [](const Call& c) { return matmul(c[0].transpose(), c[1].transpose()); },
      [](const Call& c, const Tensor& to) { matmul_out(to, c[0].transpose(), c[1].transpose()); }},
     {"linear", [](const Call& c) { return linear(c[0], c[1], c.optional(2)); },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Integers, zeros, NaN, shifts: what DESIGN fixes where languages and devices differ.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -201,6 +203,56 @@ void in_place_results_may_overlap_their_operands(const Device& device) {
   expect_values<float>("in place", z, {4, 9});
 }
 
+// Numbers that look random, -128 often among them.
+template <typename T>
+std::vector<T> bytes(int64_t count, uint32_t seed) {
+  std::vector<T> values;
+  for (int64_t i = 0; i < count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    values.push_back(static_cast<T>(seed >> 28 == 0 ? 0x80u : seed >> 24));
+  }
+  return values;
+}
+
+// Sums of 32 bits of products of bytes, by loops.
+template <typename A, typename B>
+void expect_product_of_bytes(const Device& device, int64_t m, int64_t n, int64_t k) {
+  const std::vector<A> a = bytes<A>(m * k, 1);
+  const std::vector<B> b = bytes<B>(k * n, 2);
+  std::vector<int32_t> want(static_cast<size_t>(m * n));
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      for (int64_t p = 0; p < k; ++p)
+        want[static_cast<size_t>(i * n + j)] +=
+            int32_t{a[static_cast<size_t>(i * k + p)]} * int32_t{b[static_cast<size_t>(p * n + j)]};
+    }
+  }
+  const Tensor x = tensor(a, {m, k}, device), y = tensor(b, {k, n}, device);
+  const std::string what = fmt::format("product of ({0}, {1}) and ({1}, {2})", m, k, n);
+  expect_values<int32_t>(what, matmul(x, y, int32), want, {m, n});
+  const Tensor columns = tensor(a, {m, k}, device).transpose().copy_to(device).transpose();
+  const Tensor rows = tensor(b, {k, n}, device).transpose().copy_to(device).transpose();
+  expect_values<int32_t>(what + " transposed", matmul(columns, rows, int32), want, {m, n});
+  const Tensor result = empty({m, n}, int32, device);
+  matmul_out(result, x, y, int32);
+  expect_values<int32_t>(what + " into a tensor", result, want, {m, n});
+}
+
+void products_of_bytes_are_exact_in_32_bits(const Device& device) {
+  for (const DType type : {int8, uint8, int32}) require_type(device, type);
+  for (const int64_t k : {1, 2, 3, 4, 5, 67}) {
+    expect_product_of_bytes<int8_t, int8_t>(device, 13, 35, k);
+    expect_product_of_bytes<uint8_t, int8_t>(device, 13, 35, k);
+    expect_product_of_bytes<int8_t, uint8_t>(device, 13, 35, k);
+    expect_product_of_bytes<uint8_t, uint8_t>(device, 13, 35, k);
+  }
+  expect_product_of_bytes<int8_t, int8_t>(device, 1, 17, 9);
+  expect_product_of_bytes<int8_t, int8_t>(device, 17, 1, 9);
+  expect_product_of_bytes<int8_t, int8_t>(device, 101, 70, 33);
+  expect_product_of_bytes<int8_t, int8_t>(device, 3, 5, 4101);
+  expect_product_of_bytes<int8_t, int8_t>(device, 3, 2, 20001);
+}
+
 }  // namespace
 
 void add_arithmetic_rules(std::vector<Rule>& rules) {
@@ -217,6 +269,7 @@ void add_arithmetic_rules(std::vector<Rule>& rules) {
           {"of two zeros maximum takes +0 and minimum -0", zeros_are_ordered},
           {"NaN compares as unordered", nan_compares_as_unordered},
           {"64-bit integers compare exactly", wide_integers_compare_exactly},
+          {"products of bytes are exact in 32 bits", products_of_bytes_are_exact_in_32_bits},
           {"bool adds as or and multiplies as and", bool_adds_as_or},
           {"where takes only the chosen side", where_takes_only_the_chosen_side},
           {"shapes broadcast, empty ones too (N10)", every_operator_broadcasts},

@@ -157,7 +157,7 @@ Contest narrow_product(DType type) {
 Contest int8_product() {
   const Tensor a = integers({1024, 1024}, 1, -100, 100, int8), b = integers({1024, 1024}, 2, -100, 100, int8);
   const Tensor c = matmul(a, b, int32);
-  Contest contest{[=] { matmul_out(c, a, b); }, {}};
+  Contest contest{[=] { matmul_out(c, a, b, int32); }, {}};
   if (const Int8Matmul peer = int8_matmul_peer())
     contest.opponents.push_back(
         {"oneDNN", 0.9, "", [=] { peer(1024, a.data<int8_t>(), b.data<int8_t>(), c.data<int32_t>()); }});

@@ -15,7 +15,8 @@ namespace backplane::inline v0 {
 // or a column whose dimension is dropped again. The result has `type` if given (int8 x int8 -> int32, say),
 // else the operands'.
 BACKPLANE_API Tensor matmul(const Tensor& a, const Tensor& b, std::optional<DType> type = {});
-BACKPLANE_API const Tensor& matmul_out(const Tensor& result, const Tensor& a, const Tensor& b);
+BACKPLANE_API const Tensor& matmul_out(const Tensor& result, const Tensor& a, const Tensor& b,
+                                       std::optional<DType> type = {});
 
 // x (..., in) times the transpose of weight (out, in), plus bias (out,) if defined: PyTorch's layout, one
 // kernel.
