@@ -67,14 +67,15 @@ class CopyKernel final : public CpuKernel {
     for (int d = across; d + 1 < last; ++d) space.swap_dimensions(d, d + 1);
 
     const bool streaming = space.size() * static_cast<int64_t>(size_) >= streaming_threshold_bytes();
-    const int64_t tile = streaming ? transpose_block(size_) : transpose_tile(size_);
+    const VectorCopy& loops = active_vector_copy();
+    const int64_t tile = streaming ? loops.block[log2_size_] : transpose_tile(size_);
     const int64_t a_count = space.shape[last - 1];
     const int64_t b_count = space.shape[last];
     const int64_t a_calls = (a_count + tile - 1) / tile;
     const int64_t b_step = streaming ? tile : tile * kTilesPerCall;
     const int64_t b_calls = (b_count + b_step - 1) / b_step;
     const int64_t outer = space.size() / (a_count * b_count);
-    const auto call = active_vector_copy().transpose[log2_size_];
+    const auto call = loops.transpose[log2_size_];
     const int64_t grain = std::max<int64_t>(1, kGrainBytes / (tile * std::min(b_step, b_count) * size_));
     threads().loop(outer * a_calls * b_calls, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

@@ -126,14 +126,51 @@ constexpr int32_t kLastOfCentre = 1825361215;
 static_assert((float)kLastOfCentre * BP_NORMAL_UNIT <= BP_NORMAL_CENTRE);
 static_assert((float)(kLastOfCentre + 2) * BP_NORMAL_UNIT > BP_NORMAL_CENTRE);
 
+constexpr int64_t kTails = 1024;
+// A register's worth of words follow the last tail, so that whole registers can be made of them.
+constexpr int64_t kTailRegister = 16;
+
+#if defined(__AVX512F__)
+// The words of the tails among up to kTails, put together; and where their values go, which replace them.
+class Tails {
+ public:
+  BACKPLANE_INLINE int64_t find(const uint32_t* words, int64_t n) {
+    int64_t found = 0;
+    for (int64_t i = 0; i < n; i += kTailRegister) {
+      const __m512i word = _mm512_maskz_loadu_epi32(lanes(n - i), words + i);
+      const __m512i last = _mm512_set1_epi32(kLastOfCentre);
+      const __mmask16 mask =
+          _mm512_cmpgt_epi32_mask(_mm512_and_si512(word, _mm512_set1_epi32(0x7fffffff)), last);
+      store(tails + found, _mm512_maskz_compress_epi32(mask, word));
+      found += __builtin_popcount(mask);
+      masks_[i / kTailRegister] = mask;
+    }
+    for (int64_t k = 0; k < kTailRegister; ++k) tails[found + k] = 0x7fffffff;
+    return found;
+  }
+  BACKPLANE_INLINE void put(float* to, int64_t n) const {
+    const uint32_t* next = tails;
+    for (int64_t i = 0; i < n; i += kTailRegister) {
+      const __mmask16 mask = masks_[i / kTailRegister];
+      _mm512_mask_storeu_epi32(to + i, mask, _mm512_maskz_expand_epi32(mask, load<__m512i>(next)));
+      next += __builtin_popcount(mask);
+    }
+  }
+  uint32_t tails[kTails + 2 * kTailRegister];
+
+ private:
+  static BACKPLANE_INLINE __mmask16 lanes(int64_t left) {
+    return left < kTailRegister ? (__mmask16)((1u << left) - 1) : (__mmask16)0xffff;
+  }
+  __mmask16 masks_[kTails / kTailRegister];
+};
+#else
 // Bit i is set if word i of 64 is of the tails.
 BACKPLANE_INLINE uint64_t tails_of_64(const uint32_t* words) {
   uint64_t tails = 0;
   for (int64_t i = 0; i < 64; i += kLanes<int32_t>) {
     const Vector<int32_t> word = load<Vector<int32_t>>(words + i) & 0x7fffffff;
-#if defined(__AVX512F__)
-    const uint32_t mask = _mm512_cmpgt_epi32_mask((__m512i)word, _mm512_set1_epi32(kLastOfCentre));
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
     const uint32_t mask = (uint32_t)_mm256_movemask_ps((__m256)(word > kLastOfCentre));
 #elif defined(__x86_64__)
     const uint32_t mask = (uint32_t)_mm_movemask_ps((__m128)(word > kLastOfCentre));
@@ -146,48 +183,57 @@ BACKPLANE_INLINE uint64_t tails_of_64(const uint32_t* words) {
   return tails;
 }
 
-// Words of the tails among n <= kTails, and their places. How many there are; a register's worth of any more
-// follow, so that whole registers can be made of them.
-constexpr int64_t kTails = 1024;
-constexpr int64_t kTailRegister = 16;
-BACKPLANE_INLINE int64_t find_tails(const uint32_t* words, int64_t n, uint32_t* tails, uint16_t* places) {
-  int64_t found = 0, i = 0;
-  for (; i + 64 <= n; i += 64) {
-    for (uint64_t left = tails_of_64(words + i); left != 0; left &= left - 1) {
-      const int64_t place = i + __builtin_ctzll(left);
-      tails[found] = words[place];
-      places[found++] = (uint16_t)place;
+// The words of the tails among up to kTails, put together; and where their values go, which replace them.
+class Tails {
+ public:
+  BACKPLANE_INLINE int64_t find(const uint32_t* words, int64_t n) {
+    int64_t i = 0;
+    found_ = 0;
+    for (; i + 64 <= n; i += 64) {
+      for (uint64_t left = tails_of_64(words + i); left != 0; left &= left - 1) {
+        const int64_t place = i + __builtin_ctzll(left);
+        tails[found_] = words[place];
+        places_[found_++] = (uint16_t)place;
+      }
     }
+    for (; i < n; ++i) {
+      if ((int32_t)(words[i] & 0x7fffffffu) <= kLastOfCentre) continue;
+      tails[found_] = words[i];
+      places_[found_++] = (uint16_t)i;
+    }
+    for (int64_t k = 0; k < kTailRegister; ++k) tails[found_ + k] = 0x7fffffff;
+    return found_;
   }
-  for (; i < n; ++i) {
-    if ((int32_t)(words[i] & 0x7fffffffu) <= kLastOfCentre) continue;
-    tails[found] = words[i];
-    places[found++] = (uint16_t)i;
+  BACKPLANE_INLINE void put(float* to, int64_t) const {
+    for (int64_t i = 0; i < found_; ++i) to[places_[i]] = bp_from_bits_f32((int32_t)tails[i]);
   }
-  for (int64_t k = 0; k < kTailRegister; ++k) tails[found + k] = 0x7fffffff;
-  return found;
-}
+  uint32_t tails[kTails + kTailRegister];
+
+ private:
+  uint16_t places_[kTails];
+  int64_t found_ = 0;
+};
+#endif
 
 // The formula of the centre for all, then that of the tails, twice as long, for the seventh part that it is
 // for.
 template <float (*kNearest)(float)>
 void normal(void* out, const uint32_t* words, const void* first, const void* second, int64_t n) {
   float mean, deviation;
-  uint32_t tails[kTails + kTailRegister];
-  uint16_t places[kTails];
+  Tails found;
   __builtin_memcpy(&mean, first, sizeof mean);
   __builtin_memcpy(&deviation, second, sizeof deviation);
   for (float* to = static_cast<float*>(out); n > 0; n -= kTails, to += kTails, words += kTails) {
     const int64_t part = n < kTails ? n : kTails;
     BACKPLANE_SAME_INDEX_ONLY
     for (int64_t i = 0; i < part; ++i) to[i] = kNearest(mean + deviation * bp_normal_centre_f32(words[i]));
-    const int64_t count = find_tails(words, part, tails, places);
+    const int64_t count = found.find(words, part);
     const int64_t whole = (count + kTailRegister - 1) / kTailRegister * kTailRegister;
     for (int64_t i = 0; i < whole; ++i) {
-      const float z = bp_normal_tail_f32(tails[i]);
-      tails[i] = (uint32_t)bp_bits_f32(kNearest(mean + deviation * z));
+      const float z = bp_normal_tail_f32(found.tails[i]);
+      found.tails[i] = (uint32_t)bp_bits_f32(kNearest(mean + deviation * z));
     }
-    for (int64_t i = 0; i < count; ++i) to[places[i]] = bp_from_bits_f32((int32_t)tails[i]);
+    found.put(to, part);
   }
 }
 BACKPLANE_INLINE float nearest_f32(float value) { return value; }
