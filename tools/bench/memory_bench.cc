@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "backplane/backplane.h"
+#include "device/device_state.h"
 #include "machine.h"
+#include "memory/pool.h"
 #include "pairs.h"
+#include "stream/stream_state.h"
 
 namespace {
 
@@ -147,10 +150,21 @@ void plain_allocation() {
   std::free(block);
 }
 
-// As operators do for their results: the pool's block, with the tensor around it.
+// The pool's block alone; and as operators have it for their results, with the tensor around it.
 void allocations() {
+  internal::DeviceState& device = *Device("cpu:0").state();
   for (const int64_t size : {int64_t{4096}, 64 * kMiB}) {
     const Tensor like = empty({size}, uint8, "cpu:0");
+    add_pair(
+        "warm allocation of " + readable(size) + " from the pool", Goal::TimeAtMost, 1,
+        [size, &device] {
+          internal::UseList uses;
+          const internal::Block block =
+              device.pool->allocate(static_cast<uint64_t>(size), internal::current_stream(device), &uses);
+          benchmark::DoNotOptimize(block.host);
+          device.pool->free(block, std::move(uses));
+        },
+        "malloc and free of 4 KiB", plain_allocation);
     add_pair(
         "warm allocation of " + readable(size) + ", with its tensor", Goal::TimeAtMost, 1,
         [=] { benchmark::DoNotOptimize(empty_like(like)); }, "malloc and free of 4 KiB", plain_allocation);
@@ -161,7 +175,8 @@ void allocations() {
 
 int main(int argc, char** argv) {
   RuntimeOptions options;
-  if (std::filesystem::exists(BENCH_PLUGINS)) options.plugin_folders = {BENCH_PLUGINS};
+  options.plugin_folders = {BENCH_PLUGINS};
+  if (std::filesystem::exists(BENCH_FAR_PLUGINS)) options.plugin_folders.emplace_back(BENCH_FAR_PLUGINS);
   Runtime::configure(options);
   allocations();
   host_copies();
