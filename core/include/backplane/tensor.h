@@ -241,7 +241,7 @@ Tensor tensor(T value, const Device& device = {}) {  // 0-dimensional
 // Uses host memory where it lies, without a copy, on a device that can (CPU): `release` is called once, from
 // any thread, when the last tensor that uses it is gone. With read_only every write through a tensor is
 // InvalidArgument. `data` must be aligned for its type, or the tensor is a copy and `release` is called at
-// once.
+// once. `release` must not throw: a program whose release does is ended.
 BACKPLANE_API Tensor wrap_host(void* data, const Shape& shape, DType type, std::function<void()> release = {},
                                bool read_only = false, const Device& device = "cpu");
 

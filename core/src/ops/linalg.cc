@@ -58,6 +58,15 @@ Shape full_shape(const Product& p) {
   return shape;
 }
 
+// InvalidArgument for types without products. Operands have one type.
+void check_type(const Product& p, DType result) {
+  if (p.a.dtype() == DType::Bool || result == DType::Bool)
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format("{}: bool has no products; convert {} to a number's type, and the result with astype",
+                    p.label, describe(*p.a.impl())));
+}
+
 // float32 for narrower floats; integers in the result's type, as they wrap.
 DType product_type(DType operands, DType result) {
   if (is_floating(operands)) return operands == DType::Float64 ? operands : DType::Float32;
@@ -134,6 +143,7 @@ Shape visible_shape(const Product& p) {
 }
 
 Tensor product(const Product& p, DType type, const Tensor& bias = {}) {
+  check_type(p, type);
   Tensor result = make_tensor(p.a.impl()->device(), full_shape(p), type, p.label);
   multiply_into(*result.impl(), p, bias);
   return p.drop_row || p.drop_column ? result.reshape(visible_shape(p)) : result;
@@ -147,6 +157,7 @@ const Tensor& product_out(const Tensor& result, const Product& p, DType type, co
                         &r.device() == &p.a.impl()->device() && !self_overlaps(r) &&
                         !may_overlap(r, *p.a.impl()) && !may_overlap(r, *p.b.impl()) &&
                         !(bias.defined() && may_overlap(r, *bias.impl()));
+  check_type(p, type);
   if (!straight) return store_result(result, product(p, type, bias), p.label);
   multiply_into(r, p, bias);
   return result;

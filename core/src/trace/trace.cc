@@ -123,9 +123,10 @@ int thread_number() noexcept {
 }
 
 std::filesystem::path with_process_id(const std::filesystem::path& file) {
+  const std::string id = std::to_string(::getpid());
   std::string path = file.native();
-  const size_t at = path.find("%p");
-  if (at != std::string::npos) path.replace(at, 2, std::to_string(::getpid()));
+  for (size_t at = path.find("%p"); at != std::string::npos; at = path.find("%p", at + id.size()))
+    path.replace(at, 2, id);
   return path;
 }
 

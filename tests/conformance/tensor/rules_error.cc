@@ -80,6 +80,13 @@ void types_are_checked(const Device& device) {
   expect_error("signbit of int32", kInvalid, [&] { signbit(ones({2}, int32, device)); },
                {"signbit", "int32"});
   expect_error("take with float32 indices", kInvalid, [&] { take(x, x); }, {"take", "float32"});
+  const Tensor truths = ones({2, 2}, boolean, device);
+  expect_error("matmul of bool", kInvalid, [&] { matmul(truths, truths); }, {"matmul", "bool"});
+  expect_error("matmul to bool", kInvalid,
+               [&] {
+                 matmul(ones({2, 2}, device), ones({2, 2}, device), boolean);
+               },
+               {"matmul", "bool"});
   expect_error("subtract of bool", kInvalid,
                [&] {
                  const Tensor b = ones({2}, boolean, device);
