@@ -109,21 +109,37 @@ BACKPLANE_INLINE ExpParts<T> exp_parts(Vector<T> x) {
   return {(multiply_add_or_fma(r * r, series, lost) + r) + static_cast<T>(1), shifted};
 }
 
+#if defined(__AVX512F__)
+// a * 2^n for whole n, rounded once.
+BACKPLANE_INLINE Vector<float> times_power_of_two(Vector<float> a, Vector<float> n) {
+  return reinterpret_cast<Vector<float>>(
+      _mm512_scalef_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(n)));
+}
+BACKPLANE_INLINE Vector<double> times_power_of_two(Vector<double> a, Vector<double> n) {
+  return reinterpret_cast<Vector<double>>(
+      _mm512_scalef_pd(reinterpret_cast<__m512d>(a), reinterpret_cast<__m512d>(n)));
+}
+#endif
+
 template <typename T>
 BACKPLANE_INLINE Vector<T> exp_of(Vector<T> x) {
   using C = ExpConstants<T>;
   using V = Vector<T>;
-  using W = Vector<typename C::Bits>;
+  using W [[maybe_unused]] = Vector<typename C::Bits>;
   // A NaN is neither below nor above, and goes through.
-  x = x < C::kLowest ? broadcast(C::kLowest) : x;
-  x = x > C::kHighest ? broadcast(C::kHighest) : x;
+  x = smaller_of(broadcast(C::kHighest), greater_of(broadcast(C::kLowest), x));
   const ExpParts<T> parts = exp_parts<T>(x);
+#if defined(__AVX512F__)
+  const V n = parts.shifted - C::kRound;
+  return times_power_of_two(parts.power, n);
+#else
   const W whole = reinterpret_cast<W>(parts.shifted) - reinterpret_cast<W>(broadcast(C::kRound));
   // In two steps: 2^n itself may be no number while the result is one.
   const W half = whole >> 1;
   const V first = reinterpret_cast<V>((half + C::kBias) << C::kMantissa);
   const V second = reinterpret_cast<V>((whole - half + C::kBias) << C::kMantissa);
   return parts.power * first * second;
+#endif
 }
 
 // The same bits for x from kLowestNormal to 0, where results are normal numbers.
