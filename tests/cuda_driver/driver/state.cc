@@ -60,8 +60,8 @@ int initialize() {
 
 bool initialized() { return init_state == 0; }
 
-std::vector<uint64_t>& context_stack() {
-  thread_local std::vector<uint64_t> stack;
+ContextStack& context_stack() {
+  thread_local ContextStack stack;
   return stack;
 }
 

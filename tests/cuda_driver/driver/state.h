@@ -3,6 +3,7 @@
 // recognised.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -139,8 +140,22 @@ int initialize();
 bool initialized();
 extern std::atomic<bool> deinitialized;
 
-// The calling thread's context stack.
-std::vector<uint64_t>& context_stack();
+// Handles of the contexts that a thread has pushed. Without a destructor: a program's static destructors call
+// the driver after the thread's own have run.
+class ContextStack {
+ public:
+  bool empty() const { return size_ == 0; }
+  uint64_t& back() { return handles_.at(size_ - 1); }
+  void push_back(uint64_t handle) { handles_.at(size_++) = handle; }
+  void pop_back() { --size_; }
+
+ private:
+  size_t size_ = 0;
+  std::array<uint64_t, 256> handles_{};
+};
+
+// The calling thread's.
+ContextStack& context_stack();
 std::shared_ptr<Context> current_context();
 
 std::shared_ptr<Context> make_context(Device& device, uint32_t flags);
